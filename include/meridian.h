@@ -1,0 +1,189 @@
+/* Meridian: open profiler traces of many formats, put them on one clock, ask windows of them.
+ *
+ * This is the only public header. Handles are opaque, names start with mrd_. Unless a comment says
+ * otherwise a function may be called from any thread, a handle may be shared by readers, and a
+ * function that fails leaves everything as it was and fills the caller's mrd_error (may be NULL).
+ *
+ * Times end in _ns. "Absolute" times are int64 ns on the trace clock; "relative" times are double
+ * ns from the trace's origin (mrd_trace_info tells it), exact up to 2^53 ns.
+ */
+#ifndef MERIDIAN_H
+#define MERIDIAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define MRD_MUST_CHECK __attribute__((warn_unused_result))
+#define MRD_PRINTF(f, a) __attribute__((format(printf, f, a)))
+#else
+#define MRD_MUST_CHECK
+#define MRD_PRINTF(f, a)
+#endif
+
+/* ---- Status and error ------------------------------------------------------------------- */
+
+/* What kind of failure; the value also picks the HTTP status and the exit code. */
+typedef enum mrd_status {
+    MRD_OK = 0,
+    MRD_ERR_ARGUMENT,    /* the caller asked wrongly: 400, exit 2 on the command line */
+    MRD_ERR_NOT_FOUND,   /* no such trace, result, file, table: 404 */
+    MRD_ERR_IO,          /* the operating system refused: 500 */
+    MRD_ERR_FORMAT,      /* a file is not what it should be: 422 */
+    MRD_ERR_LIMIT,       /* a named limit would be passed: 413 or 400 */
+    MRD_ERR_STATE,       /* not now (still opening, already closed): 409 */
+    MRD_ERR_CANCELLED,   /* stopped by the caller */
+    MRD_ERR_UNSUPPORTED, /* valid, but this build cannot do it */
+    MRD_ERR_INTERNAL,    /* a dependency failed in a way that should not happen: 500 */
+} mrd_status;
+
+/* Caller-owned, fixed size: nothing to allocate and nothing to free. Zero it before first use. */
+typedef struct mrd_error {
+    mrd_status status;
+    char code[32];       /* stable machine word: bad_window, too_many_rows, no_such_result, ... */
+    char message[1024];  /* one line: what, the value, what is allowed; ends without a period */
+    char file[512];      /* input path, or empty */
+    int64_t offset;      /* byte offset in file, or -1 */
+    uint64_t rows;       /* too_many_rows: the exact number the window holds */
+    uint64_t limit;      /* too_many_rows and other limits: the limit */
+} mrd_error;
+
+/* "FILE:offset N: message" or what of it is known. Returns out. */
+const char *mrd_error_text(const mrd_error *error, char *out, size_t size);
+
+/* Program version, "0.1.0". Static. */
+const char *mrd_version(void);
+
+/* ---- Sinks, parameters ------------------------------------------------------------------- */
+
+/* Where bytes go. write is called from the calling thread only, in order; a status other than
+ * MRD_OK stops the operation, which then returns that status. */
+typedef struct mrd_sink {
+    void *ctx;
+    mrd_status (*write)(void *ctx, const void *data, size_t size, mrd_error *error);
+} mrd_sink;
+
+typedef enum mrd_format { MRD_FORMAT_TEXT, MRD_FORMAT_CSV, MRD_FORMAT_JSON, MRD_FORMAT_ARROW }
+mrd_format;
+
+/* Parameters of a question, from a query string, a JSON body or options; parsed and limited in
+ * one place whatever the door (spec: event-trace section 3). */
+typedef struct mrd_params mrd_params;
+
+mrd_params *mrd_params_create(void);
+void mrd_params_destroy(mrd_params **params);
+/* One parameter; a list value is given raw (comma separated, parts percent-encoded) when encoded
+ * is true, else as one decoded part. Copies. Names and values are not judged here. */
+void mrd_params_add(mrd_params *params, const char *name, const char *value, bool encoded);
+/* A raw query string as it stood in the request line (without '?'), `+` is a plus. */
+MRD_MUST_CHECK mrd_status mrd_params_add_query(mrd_params *params, const char *raw, size_t size,
+                                               mrd_error *error);
+/* A JSON object: strings, numbers, arrays of those. */
+MRD_MUST_CHECK mrd_status mrd_params_add_json(mrd_params *params, const char *text, size_t size,
+                                              mrd_error *error);
+
+/* ---- Traces ------------------------------------------------------------------------------ */
+
+typedef struct mrd_trace mrd_trace;
+
+/* Progress of one file of an opening trace; called from the opening thread at most ~20 a second.
+ * Return false to cancel. */
+typedef bool (*mrd_progress_fn)(void *ctx, const char *path, uint64_t done_bytes,
+                                uint64_t total_bytes);
+
+typedef struct mrd_open_options {
+    uint32_t threads;         /* 0: one per core */
+    mrd_progress_fn progress; /* may be NULL */
+    void *progress_ctx;
+} mrd_open_options;
+
+/* Open files as one trace. All or nothing: one unreadable file fails the whole. options may be
+ * NULL. The result is immutable and may be read by any number of threads. */
+MRD_MUST_CHECK mrd_status mrd_trace_open(const char *const *paths, size_t count,
+                                         const mrd_open_options *options, mrd_trace **out,
+                                         mrd_error *error);
+/* No reader may be inside the trace. Accepts NULL and *trace == NULL. */
+void mrd_trace_close(mrd_trace **trace);
+
+/* True when any loss counter is above zero (for --strict). */
+bool mrd_trace_has_losses(const mrd_trace *trace);
+/* True when the trace holds event records and nothing else (its page uses the event window). */
+bool mrd_trace_is_event_trace(const mrd_trace *trace);
+
+/* `meridian info`: TEXT for people or JSON (spec cli.md). */
+MRD_MUST_CHECK mrd_status mrd_trace_info(const mrd_trace *trace, mrd_format format,
+                                         const mrd_sink *sink, mrd_error *error);
+/* Plain rows of one table (spec cli.md): CSV or JSON (one object a line). An unknown table is
+ * MRD_ERR_ARGUMENT and the message lists the tables. */
+MRD_MUST_CHECK mrd_status mrd_trace_dump(const mrd_trace *trace, const char *table,
+                                         mrd_format format, const mrd_sink *sink,
+                                         mrd_error *error);
+/* The members "bounds" (origin_ns, relative start_ns and end_ns), "view", "counts" and "losses"
+ * of GET /api/traces/{id}, as a JSON object. */
+MRD_MUST_CHECK mrd_status mrd_trace_summary(const mrd_trace *trace, const mrd_sink *sink,
+                                            mrd_error *error);
+/* {"lanes": [...]}: the lane tree (spec timeline.md section 2b). */
+MRD_MUST_CHECK mrd_status mrd_trace_lanes(const mrd_trace *trace, const mrd_sink *sink,
+                                          mrd_error *error);
+/* Details of one slice or instant with args, as a JSON object. */
+MRD_MUST_CHECK mrd_status mrd_trace_slice(const mrd_trace *trace, uint32_t track, uint64_t id,
+                                          const mrd_sink *sink, mrd_error *error);
+/* Window over plain slices, instants and counters: schemas SR and SG. Parameters tracks,
+ * start_ns, end_ns, buckets; with absolute true times are absolute ns integers (command line),
+ * else relative doubles (HTTP). ARROW, JSON or CSV. */
+MRD_MUST_CHECK mrd_status mrd_trace_window(const mrd_trace *trace, const mrd_params *params,
+                                           bool absolute, mrd_format format,
+                                           const mrd_sink *sink, mrd_error *error);
+/* Window over event records: schemas R and G (spec event-trace.md section 3). */
+MRD_MUST_CHECK mrd_status mrd_trace_event_window(const mrd_trace *trace,
+                                                 const mrd_params *params, mrd_format format,
+                                                 const mrd_sink *sink, mrd_error *error);
+
+/* ---- Results ----------------------------------------------------------------------------- */
+
+typedef struct mrd_results mrd_results;
+
+/* Open (and make or migrate) the result store of a data folder. store_url NULL: DIR/meridian.db.
+ * The handle serializes its writers; any thread may use it. */
+MRD_MUST_CHECK mrd_status mrd_results_open(const char *data_dir, const char *store_url,
+                                           mrd_results **out, mrd_error *error);
+void mrd_results_close(mrd_results **results);
+/* Take in a foreign event trace (checked first). fields: column names to values (decoded);
+ * experiment may be NULL ("default"); link stores the path instead of a copy. */
+MRD_MUST_CHECK mrd_status mrd_results_add(mrd_results *results, const char *parquet_path,
+                                          const char *experiment, const mrd_params *fields,
+                                          bool link, int64_t *id, mrd_error *error);
+/* {"results": [...], "total": n} with filters experiment, primitive, algorithm, topology_name,
+ * msg_size_bytes, limit, offset; TEXT prints a table for people. */
+MRD_MUST_CHECK mrd_status mrd_results_list(mrd_results *results, const mrd_params *filters,
+                                           mrd_format format, const mrd_sink *sink,
+                                           mrd_error *error);
+/* One row as a JSON object; MRD_ERR_NOT_FOUND code no_such_result. */
+MRD_MUST_CHECK mrd_status mrd_results_show(mrd_results *results, int64_t id, mrd_format format,
+                                           const mrd_sink *sink, mrd_error *error);
+/* Removes trace files, then the row. */
+MRD_MUST_CHECK mrd_status mrd_results_remove(mrd_results *results, int64_t id, mrd_error *error);
+MRD_MUST_CHECK mrd_status mrd_results_remove_experiment(mrd_results *results, const char *name,
+                                                        uint64_t *removed, mrd_error *error);
+/* Absolute path of a result's trace. Codes no_such_result, no_trace, trace_file_missing. */
+MRD_MUST_CHECK mrd_status mrd_results_trace_path(mrd_results *results, int64_t id, char *out,
+                                                 size_t size, mrd_error *error);
+
+/* ---- Generators -------------------------------------------------------------------------- */
+
+/* Deterministic test input of any size: the same (events, seed) gives the same bytes of rows.
+ * Written to a temporary name, synced and renamed. path "-" is stdout for chrome-json. */
+MRD_MUST_CHECK mrd_status mrd_gen_event_trace(const char *path, uint64_t events, uint64_t seed,
+                                              mrd_error *error);
+MRD_MUST_CHECK mrd_status mrd_gen_chrome_json(const mrd_sink *sink, uint64_t events,
+                                              uint64_t seed, mrd_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,80 @@
+/* Files, threads, clocks, randomness: everything that is not a pure function goes through here. */
+#ifndef MRD_BASE_OS_H
+#define MRD_BASE_OS_H
+
+#include "base/text.h"
+
+/* ---- Files ---- */
+
+/* Read-only mapping of a whole regular file with at least MRD__MAP_SLACK readable zero bytes
+ * behind the last byte (so that vector loads may run over). */
+#define MRD__MAP_SLACK 4096
+typedef struct mrd__map {
+    const char *data;
+    size_t size;
+    size_t reserved;     /* for unmap */
+    int64_t mtime_ns;    /* to find out later that the file changed */
+    char *path;
+} mrd__map;
+MRD_MUST_CHECK mrd_status mrd__map_open(mrd__map *map, const char *path, mrd_error *error);
+void mrd__map_close(mrd__map *map); /* accepts zeroed */
+/* MRD_ERR_IO "file changed on disk" when size or mtime differ from when it was mapped. */
+MRD_MUST_CHECK mrd_status mrd__map_check(const mrd__map *map, mrd_error *error);
+
+/* Whole file into buf (appended); fails with MRD_ERR_LIMIT above max bytes. */
+MRD_MUST_CHECK mrd_status mrd__file_read(mrd__buf *buf, const char *path, size_t max,
+                                         mrd_error *error);
+/* First bytes of a file, up to size; *got is how many. For sniffing. */
+MRD_MUST_CHECK mrd_status mrd__file_head(const char *path, char *out, size_t size, size_t *got,
+                                         mrd_error *error);
+/* Write to path.tmp-<random>, fsync, rename, fsync the folder. */
+MRD_MUST_CHECK mrd_status mrd__file_write_atomic(const char *path, const void *data, size_t size,
+                                                 mrd_error *error);
+/* Copy with the same safety (reflink where the file system can). */
+MRD_MUST_CHECK mrd_status mrd__file_copy_atomic(const char *from, const char *to,
+                                                mrd_error *error);
+MRD_MUST_CHECK mrd_status mrd__make_folders(const char *path, mrd_error *error); /* mkdir -p */
+bool mrd__file_exists(const char *path);
+
+/* ---- Threads ---- */
+
+uint32_t mrd__cores(void); /* online cores, at least 1 */
+
+/* Run body(ctx, worker) on workers threads (the caller is one of them) and wait. */
+void mrd__parallel(uint32_t workers, void (*body)(void *ctx, uint32_t worker), void *ctx);
+/* Run body(ctx, index, worker) for each index below count, on at most workers threads, indices
+ * taken in order. */
+void mrd__parallel_for(uint32_t workers, size_t count,
+                       void (*body)(void *ctx, size_t index, uint32_t worker), void *ctx);
+
+/* ---- Clocks and randomness ---- */
+
+uint64_t mrd__monotonic_ns(void);
+int64_t mrd__realtime_ns(void);
+/* Operating system randomness for tokens and temporary names. */
+void mrd__random_bytes(void *out, size_t size);
+
+/* Seeded generator (splitmix64): same seed, same sequence on every machine. */
+typedef struct mrd__rng {
+    uint64_t state;
+} mrd__rng;
+static inline uint64_t mrd__rng_next(mrd__rng *rng)
+{
+    uint64_t z = (rng->state += 0x9e3779b97f4a7c15ull);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+    return z ^ (z >> 31);
+}
+static inline uint64_t mrd__rng_below(mrd__rng *rng, uint64_t bound)
+{
+    return (uint64_t)(((__uint128_t)mrd__rng_next(rng) * bound) >> 64);
+}
+static inline double mrd__rng_unit(mrd__rng *rng) /* [0, 1) */
+{
+    return (double)(mrd__rng_next(rng) >> 11) * 0x1p-53;
+}
+
+/* Memory of this process, bytes: resident now and its high-water mark (VmRSS, VmHWM). */
+void mrd__process_memory(uint64_t *resident, uint64_t *peak);
+
+#endif

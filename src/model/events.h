@@ -1,0 +1,74 @@
+/* Event records of a trace (spec event-trace): raw columns kept bit for bit, grouped by key.
+ *
+ * A key is (component, form pair): link_busy/link_idle of one component are one key under the
+ * opener's name, so are thread_blocked/thread_unblocked; ostd_change and hop_arrive are keys of
+ * their own. Inside a key rows stand in time order, equal times in file order; rank is the row's
+ * place in that order over the whole file, so that keys merge back into file order by rank.
+ *
+ *   keys   [ k0            | k1     | ... ]   order: component by first appearance, then category
+ *   time   [ ............. | ...... | ... ]
+ *   value, rank (top bit: the closer of the pair)
+ *   intervals: one row per interval key (model/rows.h), derived by pairing
+ *
+ * The caller (import) fills the raw part, mrd__events_pair (src/pairing) the rest.
+ */
+#ifndef MRD_MODEL_EVENTS_H
+#define MRD_MODEL_EVENTS_H
+
+#include "model/rows.h"
+
+enum { /* the closed set; names in src/events/category.h */
+    MRD__CAT_LINK_BUSY,
+    MRD__CAT_LINK_IDLE,
+    MRD__CAT_THREAD_BLOCKED,
+    MRD__CAT_THREAD_UNBLOCKED,
+    MRD__CAT_OSTD_CHANGE,
+    MRD__CAT_HOP_ARRIVE,
+    MRD__CAT_COUNT
+};
+typedef enum mrd__event_form { MRD__FORM_INTERVAL, MRD__FORM_COUNTER, MRD__FORM_INSTANT }
+mrd__event_form;
+
+#define MRD__EVENT_CLOSER 0x80000000u /* top bit of rank: at most 2^31 - 1 events a trace */
+
+typedef struct mrd__event_key {
+    uint32_t component; /* index of mrd__events.components */
+    uint8_t form;       /* mrd__event_form */
+    uint8_t category;   /* the opener's or the only one */
+    uint8_t closer;     /* the other member of an interval pair, else category */
+    uint64_t first, count; /* range of time, value, rank */
+    uint32_t row;       /* row of mrd__events.intervals, UINT32_MAX for other forms */
+    uint32_t block_first; /* counters: first block of the min/max pyramid */
+    uint64_t anomaly_count;
+    double anomaly_first_ns; /* meaningless when the count is 0 */
+} mrd__event_key;
+
+typedef struct mrd__events {
+    uint64_t count;
+    double *time, *value; /* grouped by key */
+    uint32_t *rank;
+    double *block_time;   /* per key, every 32nd time (sampled index); key k's blocks start at
+                             block_index[k] */
+    uint64_t *block_index; /* [key_count + 1] */
+
+    mrd__event_key *keys;
+    size_t key_count;
+    mrd__str *components; /* by first appearance in time order; valid UTF-8; own memory */
+    size_t component_count;
+    const char *category_names[MRD__CAT_COUNT]; /* static */
+
+    char *detail_bytes;     /* all details, file order by rank; NULL when none has one */
+    uint64_t *detail_first; /* [count + 1] by rank; equal neighbours: null. NULL when none */
+
+    mrd__rows intervals;    /* start and end owned here */
+    uint8_t *interval_unclosed; /* per row: 1 when its last interval is unclosed */
+    /* counters: least and greatest value per 32 samples, then per 1,024 and so on */
+    double *pyramid_min[MRD__ROW_LEVELS], *pyramid_max[MRD__ROW_LEVELS];
+    uint64_t *pyramid_first[MRD__ROW_LEVELS]; /* [key_count + 1] */
+
+    double start_ns, end_ns; /* first time (0 without rows), simulation end */
+} mrd__events;
+
+void mrd__events_destroy(mrd__events **events); /* accepts NULL */
+
+#endif

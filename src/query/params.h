@@ -1,0 +1,42 @@
+/* Parameters of a question, from a query string, a JSON body or command line options, and their
+ * limits (spec event-trace.md section 3). */
+#ifndef MRD_QUERY_PARAMS_H
+#define MRD_QUERY_PARAMS_H
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/text.h"
+
+#define MRD__MAX_BUCKETS 4096          /* device pixels of a wide screen */
+#define MRD__MAX_WINDOW_ROWS 100000    /* raw rows a page can pair and draw in a frame's time */
+#define MRD__SUGGESTED_BUCKETS 2048
+#define MRD__MAX_PARAMS 65536          /* list parts; bounds memory of a request */
+
+typedef struct mrd__param {
+    char *name;      /* decoded */
+    mrd__str value;  /* decoded unless the parameter may be a list: then raw, see encoded */
+    bool encoded;    /* value is percent-encoded text to split at ',' first */
+} mrd__param;
+
+struct mrd_params {
+    MRD__VEC(mrd__param) items; /* in order; names may repeat */
+};
+
+typedef MRD__VEC(mrd__str) mrd__str_list; /* decoded parts, owned */
+void mrd__str_list_reset(mrd__str_list *list);
+
+/* A finite decimal. *set tells whether the name was given. bad_number, bad_parameter (twice). */
+MRD_MUST_CHECK mrd_status mrd__params_double(const mrd_params *params, const char *name, bool *set,
+                                             double *out, mrd_error *error);
+MRD_MUST_CHECK mrd_status mrd__params_int64(const mrd_params *params, const char *name, bool *set,
+                                            int64_t *out, mrd_error *error);
+MRD_MUST_CHECK mrd_status mrd__params_text(const mrd_params *params, const char *name, bool *set,
+                                           mrd__str *out, mrd_error *error);
+/* All parts of all occurrences of a list parameter; an empty value is an empty list. */
+MRD_MUST_CHECK mrd_status mrd__params_list(const mrd_params *params, const char *name, bool *set,
+                                           mrd__str_list *out, mrd_error *error);
+/* bad_parameter that names the first parameter not in allowed (NULL-terminated). */
+MRD_MUST_CHECK mrd_status mrd__params_only(const mrd_params *params, const char *const *allowed,
+                                           mrd_error *error);
+
+#endif
