@@ -1,0 +1,172 @@
+#include "base/alloc.h"
+#include "base/assert.h"
+
+#include <stdalign.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static _Noreturn void exhausted(size_t size)
+{
+    fprintf(stderr, "meridian: memory exhausted (asked for %zu bytes)\n", size);
+    fflush(stderr);
+    abort();
+}
+
+void *mrd__alloc(size_t size)
+{
+    void *block = malloc(size > 0 ? size : 1);
+    if (block == NULL) exhausted(size);
+    return block;
+}
+
+void *mrd__calloc(size_t count, size_t size)
+{
+    size_t total;
+    if (__builtin_mul_overflow(count, size, &total)) exhausted(SIZE_MAX);
+    void *block = total > 0 ? calloc(count, size) : calloc(1, 1);
+    if (block == NULL) exhausted(total);
+    return block;
+}
+
+void *mrd__realloc(void *block, size_t size)
+{
+    void *moved = realloc(block, size > 0 ? size : 1);
+    if (moved == NULL) exhausted(size);
+    return moved;
+}
+
+void mrd__free(void *block)
+{
+    free(block);
+}
+
+char *mrd__strndup(const char *text, size_t size)
+{
+    mrd__assert(size < SIZE_MAX);
+    char *copy = mrd__alloc(size + 1);
+    if (size > 0) memcpy(copy, text, size);
+    copy[size] = '\0';
+    return copy;
+}
+
+static size_t page_size(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+void *mrd__pages_alloc(size_t size)
+{
+    if (size == 0) return NULL;
+    void *block = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (block == MAP_FAILED) exhausted(size);
+    return block;
+}
+
+void mrd__pages_free(void *block, size_t size)
+{
+    if (block == NULL) return;
+    int rc = munmap(block, size);
+    mrd__assert(rc == 0);
+}
+
+void mrd__pages_release(void *block, size_t from, size_t to)
+{
+    size_t page = page_size();
+    size_t first = (from + page - 1) / page * page;
+    size_t last = to / page * page;
+    if (block == NULL || first >= last) return;
+    int rc = madvise((char *)block + first, last - first, MADV_DONTNEED);
+    mrd__assert(rc == 0);
+}
+
+void *mrd__vec_grow(void *data, size_t *capacity, size_t need, size_t item)
+{
+    size_t grown = *capacity < 8 ? 8 : *capacity + *capacity / 2;
+    if (grown < need) grown = need;
+    size_t bytes;
+    if (__builtin_mul_overflow(grown, item, &bytes)) exhausted(SIZE_MAX);
+    *capacity = grown;
+    return mrd__realloc(data, bytes);
+}
+
+/* ---- Arena ---- */
+
+#define ARENA_FIRST ((size_t)4 << 10)
+#define ARENA_LARGEST                                                                              \
+    ((size_t)1 << 20) /* blocks double up to here; larger requests get their own */
+
+struct mrd__arena_block {
+    struct mrd__arena_block *next;
+    size_t capacity;
+    alignas(max_align_t) char data[];
+};
+
+static struct mrd__arena_block *arena_block(size_t capacity)
+{
+    size_t bytes;
+    if (__builtin_add_overflow(capacity, sizeof(struct mrd__arena_block), &bytes))
+        exhausted(SIZE_MAX);
+    struct mrd__arena_block *block = mrd__alloc(bytes);
+    block->next = NULL;
+    block->capacity = capacity;
+    return block;
+}
+
+void *mrd__arena_alloc(mrd__arena *arena, size_t size, size_t align)
+{
+    mrd__assert(align > 0 && (align & (align - 1)) == 0 && align <= 4096);
+    struct mrd__arena_block *head = arena->head;
+    if (head != NULL) {
+        uintptr_t base = (uintptr_t)head->data;
+        size_t at = ((base + arena->used + align - 1) & ~(uintptr_t)(align - 1)) - base;
+        if (at <= head->capacity && size <= head->capacity - at) {
+            arena->used = at + size;
+            arena->total += size;
+            return head->data + at;
+        }
+    }
+    size_t need;
+    if (__builtin_add_overflow(size, align, &need)) exhausted(SIZE_MAX);
+    size_t capacity = head == NULL ? ARENA_FIRST : head->capacity * 2;
+    if (capacity > ARENA_LARGEST) capacity = ARENA_LARGEST;
+    arena->total += size;
+    if (head != NULL && need > capacity / 2) {
+        /* A large piece gets a block of its own behind the head, whose rest stays usable. */
+        struct mrd__arena_block *own = arena_block(need);
+        own->next = head->next;
+        head->next = own;
+        uintptr_t base = (uintptr_t)own->data;
+        return own->data + (((base + align - 1) & ~(uintptr_t)(align - 1)) - base);
+    }
+    struct mrd__arena_block *block = arena_block(capacity > need ? capacity : need);
+    block->next = head;
+    arena->head = block;
+    uintptr_t base = (uintptr_t)block->data;
+    size_t at = ((base + align - 1) & ~(uintptr_t)(align - 1)) - base;
+    arena->used = at + size;
+    return block->data + at;
+}
+
+char *mrd__arena_text(mrd__arena *arena, const char *text, size_t size)
+{
+    mrd__assert(size < SIZE_MAX);
+    char *copy = mrd__arena_alloc(arena, size + 1, 1);
+    if (size > 0) memcpy(copy, text, size);
+    copy[size] = '\0';
+    return copy;
+}
+
+void mrd__arena_reset(mrd__arena *arena)
+{
+    struct mrd__arena_block *block = arena->head;
+    while (block != NULL) {
+        struct mrd__arena_block *next = block->next;
+        mrd__free(block);
+        block = next;
+    }
+    *arena = (mrd__arena){0};
+}
