@@ -18,6 +18,7 @@
 #include "base/alloc.h"
 #include "base/os.h"
 #include "model/loss.h"
+#include "model/pyramid.h"
 #include "model/rows.h"
 
 #define MRD__NONE UINT32_MAX
@@ -112,6 +113,7 @@ typedef struct mrd__counters { /* grouped by track, sorted by time inside it, ti
     uint64_t count;
     double *time, *value;
     uint32_t *order;
+    mrd__pyramid pyramid; /* over value; built at sealing: mrd__pyramid_build */
 } mrd__counters;
 
 typedef struct mrd__flow {
