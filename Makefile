@@ -13,7 +13,7 @@ build:
 ## make test      every test; ends with `N passed, M failed`
 test:
 	@sh tools/test.sh
-## make lint      the house rules: layers, lengths, banned calls, formatting, static checks, the page
+## make lint      the house rules: layers, lengths, banned calls, format, static checks, page
 lint:
 	@sh tools/lint.sh
 ## make format    clang-format over all C files

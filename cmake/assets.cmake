@@ -30,7 +30,8 @@ function(mrd_embed root)
   foreach(file IN LISTS files)
     file(RELATIVE_PATH path ${root} ${file})
     mrd_mime("${path}" mime)
-    string(APPEND text "\t.balign 64\n.Ld${count}:\n\t.incbin \"${file}\"\n.Le${count}:\n\t.byte 0\n"
+    string(APPEND text "\t.balign 64\n.Ld${count}:\n\t.incbin \"${file}\"\n"
+      ".Le${count}:\n\t.byte 0\n"
       ".Lp${count}:\n\t.asciz \"/${path}\"\n.Lm${count}:\n\t.asciz \"${mime}\"\n")
     string(APPEND table "\t.quad .Lp${count}\n\t.quad .Lm${count}\n\t.quad .Ld${count}\n"
       "\t.quad .Le${count} - .Ld${count}\n")
@@ -50,6 +51,11 @@ if(mrd_page)
   mrd_embed(${CMAKE_SOURCE_DIR}/web/dist ${mrd_page})
 else()
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/hello/index.html @ONLY CONTENT
-    "<!doctype html>\n<meta charset=\"utf-8\">\n<title>Meridian</title>\n<h1>Meridian</h1>\n<p>This program was built without its page. Build it with <code>make build</code>.</p>\n")
+    "<!doctype html>
+<meta charset=\"utf-8\">
+<title>Meridian</title>
+<h1>Meridian</h1>
+<p>This program was built without its page. Build it with <code>make build</code>.</p>
+")
   mrd_embed(${CMAKE_BINARY_DIR}/generated/hello ${CMAKE_BINARY_DIR}/generated/hello/index.html)
 endif()

@@ -34,7 +34,8 @@ mrd_dep(crypto openssl/evp.h crypto)
 mrd_dep(edit histedit.h edit)
 mrd_dep(cmocka cmocka.h cmocka)
 
-# DuckDB is opened at run time (dlopen); the build needs its header and remembers the library's place.
+# DuckDB is opened at run time (dlopen); the build needs its header and remembers where the library
+# is.
 set(MRD_DUCKDB_DIR "${CMAKE_SOURCE_DIR}/build/deps/duckdb" CACHE PATH "duckdb.h and libduckdb.so")
 find_path(MRD_DUCKDB_INCLUDE duckdb.h HINTS ${MRD_DUCKDB_DIR} /opt/homebrew/include)
 find_library(MRD_DUCKDB_LIBRARY duckdb HINTS ${MRD_DUCKDB_DIR} /opt/homebrew/lib)

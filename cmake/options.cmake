@@ -25,9 +25,9 @@ endif()
 
 # -ffp-contract=off: results are defined in IEEE double as written; a fused multiply-add differs.
 add_compile_definitions(_GNU_SOURCE)
-add_compile_options($<$<COMPILE_LANGUAGE:C>:-ffp-contract=off> $<$<COMPILE_LANGUAGE:C>:-fno-math-errno>)
-add_compile_options(
-  "$<$<COMPILE_LANGUAGE:C>:-Wall;-Wextra;-Werror;-Wshadow;-Wstrict-prototypes;-Wmissing-prototypes;-Wvla>")
+add_compile_options("$<$<COMPILE_LANGUAGE:C>:-ffp-contract=off;-fno-math-errno>")
+set(mrd_warnings -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla)
+add_compile_options("$<$<COMPILE_LANGUAGE:C>:${mrd_warnings}>")
 add_compile_options(-fno-omit-frame-pointer)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND MRD_MARCH)
   add_compile_options($<$<COMPILE_LANGUAGE:C>:-march=${MRD_MARCH}>)

@@ -1,0 +1,3 @@
+// path: src/query/planted.c
+// expect: layers: "planted.h" is not a file below src/ or include/
+#include "planted.h" // planted

@@ -1,0 +1,4 @@
+# check: shell
+# expect: shell.sh:
+echo planted
+if true; then # planted
