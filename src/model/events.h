@@ -43,10 +43,22 @@ typedef struct mrd__event_key {
     double anomaly_first_ns; /* meaningless when the count is 0 */
 } mrd__event_key;
 
+/* What the aggregated window needs of 32 events of an interval key, beside their times: the covered
+ * time of the key before the block's first event (double-double), how many stretches of time above
+ * zero without cover lie before it, and closers before it. Bit i: event i of the block. */
+typedef struct mrd__event_block {
+    double cover_hi, cover_lo;
+    uint32_t gaps;
+    uint32_t closers_before;
+    uint32_t open;    /* the key is open after event i (anomalies change nothing) */
+    uint32_t closers; /* event i is the closer's category */
+} mrd__event_block;
+
 typedef struct mrd__events {
     uint64_t count;
     double *time, *value; /* grouped by key */
     uint32_t *rank;
+    mrd__event_block *blocks; /* parallel to block_time; filled for interval keys only */
     double *block_time;   /* per key, every 32nd time (sampled index); key k's blocks start at
                              block_index[k] */
     uint64_t *block_index; /* [key_count + 1] */
@@ -57,8 +69,10 @@ typedef struct mrd__events {
     size_t component_count;
     const char *category_names[MRD__CAT_COUNT]; /* static */
 
-    char *detail_bytes;     /* all details, file order by rank; NULL when none has one */
-    uint64_t *detail_first; /* [count + 1] by rank; equal neighbours: null. NULL when none */
+    char *detail_bytes;     /* all details, file order by rank, each with a NUL behind it (so that
+                               an empty text is not a null); NULL when none has one */
+    uint64_t *detail_first; /* [count + 1] by rank; equal neighbours: null. NULL when none.
+                               Read both by mrd__event_detail */
 
     mrd__rows intervals;    /* start and end owned here */
     uint8_t *interval_unclosed; /* per row: 1 when its last interval is unclosed */
@@ -70,5 +84,27 @@ typedef struct mrd__events {
 } mrd__events;
 
 void mrd__events_destroy(mrd__events **events); /* accepts NULL */
+
+/* Rank of the event at an index of time, value and rank: its place in file order by time. */
+static inline uint32_t mrd__event_rank(const mrd__events *events, uint64_t index)
+{
+    return events->rank[index] & ~MRD__EVENT_CLOSER;
+}
+/* The event's own category (a key holds both members of a pair). */
+static inline uint8_t mrd__event_category(const mrd__events *events, const mrd__event_key *key,
+                                          uint64_t index)
+{
+    return events->rank[index] & MRD__EVENT_CLOSER ? key->closer : key->category;
+}
+/* detail_json of the event of this rank: false when it is null, else *out is borrowed. */
+static inline bool mrd__event_detail(const mrd__events *events, uint32_t rank, mrd__str *out)
+{
+    *out = (mrd__str){0};
+    if (!events->detail_first) return false;
+    uint64_t first = events->detail_first[rank], next = events->detail_first[rank + 1];
+    if (next == first) return false;
+    *out = (mrd__str){events->detail_bytes + first, next - first - 1};
+    return true;
+}
 
 #endif
