@@ -64,29 +64,29 @@ tree() {
 plant_elsewhere() {
     bad=$(field "$1" bad)
     [ -n "$bad" ] || return 0
-    name=${bad##* }
-    case $name in
+    header=${bad##* }
+    case $header in
     '<'*) ;;
-    *) name="\"$name\"" ;;
+    *) header="\"$header\"" ;;
     esac
-    echo "#include $name" >>"$work/tree/${bad%% *}"
+    echo "#include $header" >>"$work/tree/${bad%% *}"
 }
 
 by_tidy() {
-    name=$(basename "$1" .c)
+    rule=$(basename "$1" .c)
     place=$(field "$1" path)
     allowed=$(field "$1" allowed)
     tree "$1" "$place"
     plant_elsewhere "$1"
-    must_fail "$name" "$(field "$1" expect)" tidy_tree "$work/tree"
+    must_fail "$rule" "$(field "$1" expect)" tidy_tree "$work/tree"
     if [ -n "$allowed" ]; then
         tree "$1" "$allowed"
-        must_pass "$name, where it is allowed" tidy_tree "$work/tree"
+        must_pass "$rule, where it is allowed" tidy_tree "$work/tree"
     fi
     if grep -q '// planted$' "$1" || [ -n "$(field "$1" bad)" ]; then
         sed '/\/\/ planted$/d' "$1" >"$work/twin.c"
         tree "$work/twin.c" "$place"
-        must_pass "$name, clean twin" tidy_tree "$work/tree"
+        must_pass "$rule, clean twin" tidy_tree "$work/tree"
     fi
 }
 
