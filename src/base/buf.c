@@ -115,6 +115,7 @@ static void escape_char(mrd__buf *buf, unsigned char c)
 
 void mrd__buf_json_string(mrd__buf *buf, mrd__str text)
 {
+    if (text.size == 0) text.data = ""; /* NULL takes no offset, not even 0 */
     mrd__buf_reserve(buf, text.size + 2);
     mrd__buf_char(buf, '"');
     size_t clean = 0; /* everything before is already in buf */

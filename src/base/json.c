@@ -331,6 +331,7 @@ void mrd__json_decode(mrd__buf *out, mrd__str raw, mrd__json_text_stats *stats)
 {
     mrd__json_text_stats ignored = {0};
     if (stats == NULL) stats = &ignored;
+    if (raw.size == 0) raw.data = ""; /* NULL takes no offset, not even 0 */
     mrd__buf_reserve(out, raw.size);
     size_t clean = 0; /* everything before is already in out */
     size_t at = 0;

@@ -119,7 +119,7 @@ static bool next_digits_up(char *text, int precision, double value)
 static void general_double(mrd__buf *buf, double value)
 {
     char text[32];
-    int precision = 15;
+    int precision = value < 0x1p-1022 ? 1 : 15; /* subnormals carry fewer digits */
     for (; precision <= 17; precision++) {
         snprintf(text, sizeof text, "%.*e", precision - 1, value);
         if (precision == 17 || strtod(text, NULL) == value) break;
@@ -272,6 +272,7 @@ bool mrd__parse_int64(mrd__str text, int64_t *out)
     bool negative = text.size > 0 && text.data[0] == '-';
     bool sign = negative || (text.size > 0 && text.data[0] == '+');
     uint64_t magnitude;
+    if (text.size == 0) return false;
     if (!mrd__parse_uint64((mrd__str){text.data + sign, text.size - sign}, &magnitude))
         return false;
     if (magnitude > (uint64_t)INT64_MAX + negative) return false;

@@ -51,13 +51,14 @@ size_t mrd__ascii_run(const char *at, size_t left)
 bool mrd__utf8_valid(mrd__str text)
 {
     size_t at = 0;
-    for (;;) {
+    while (at < text.size) {
         at += mrd__ascii_run(text.data + at, text.size - at);
         if (at == text.size) return true;
         bool valid;
         at += mrd__utf8_step(text.data + at, text.size - at, &valid);
         if (!valid) return false;
     }
+    return true;
 }
 
 size_t mrd__utf8_repair(mrd__buf *out, mrd__str in)
@@ -65,6 +66,7 @@ size_t mrd__utf8_repair(mrd__buf *out, mrd__str in)
     size_t at = 0;
     size_t clean = 0; /* everything before is already in out */
     size_t replaced = 0;
+    if (in.size == 0) in.data = ""; /* NULL takes no offset, not even 0 */
     for (;;) {
         at += mrd__ascii_run(in.data + at, in.size - at);
         if (at == in.size) break;
