@@ -48,6 +48,10 @@ void mrd__rows_lower_many(const mrd__rows *rows, uint32_t row, const double *edg
  * covered. lower_from and lower_to are mrd__rows_lower of both. */
 double mrd__rows_cover(const mrd__rows *rows, uint32_t row, double from, double to,
                        uint64_t lower_from, uint64_t lower_to);
+/* mrd__rows_cover of all count - 1 neighbouring pairs of edges, with prefetch; lower as filled by
+ * mrd__rows_lower_many for the same edges. */
+void mrd__rows_cover_many(const mrd__rows *rows, uint32_t row, const double *edges,
+                          const uint64_t *lower, size_t count, double *out);
 /* Longest interval of [begin, end) (absolute indices, begin < end); ties: the first. */
 uint64_t mrd__rows_longest(const mrd__rows *rows, uint32_t row, uint64_t begin, uint64_t end);
 
