@@ -34,28 +34,38 @@ static uint8_t *read_whole(const char *path, size_t *size_out)
     return data;
 }
 
+// The last two parts of the path: target and input.
+static const char *name_of(const char *path)
+{
+    const char *name = path;
+    for (const char *at = path, *last = NULL; (at = strchr(at, '/')); at++) {
+        name = last ? last + 1 : path;
+        last = at;
+    }
+    return name;
+}
+
 static int replay_file(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
+    const char *name = name_of(path);
     size_t size = 0;
     uint8_t *data = read_whole(path, &size);
     if (!data) {
-        printf("FAIL %s: cannot read %s\n", name, path);
+        printf("FAIL fuzz/%s: cannot read %s\n", name, path);
         return 1;
     }
     // A block of exactly the input's size, so that a read past its end is seen by the sanitizer.
     uint8_t *exact = malloc(size ? size : 1);
     if (!exact) {
         free(data);
-        printf("FAIL %s: out of memory\n", name);
+        printf("FAIL fuzz/%s: out of memory\n", name);
         return 1;
     }
     memcpy(exact, data, size);
     free(data);
     LLVMFuzzerTestOneInput(exact, size);
     free(exact);
-    printf("PASS %s\n", name);
+    printf("PASS fuzz/%s\n", name);
     fflush(stdout);
     return 0;
 }
@@ -66,7 +76,7 @@ static int replay_folder(const char *path)
     int count = scandir(path, &list, NULL, alphasort);
     int failed = count < 0;
     if (failed) {
-        printf("FAIL corpus: cannot list %s\n", path);
+        printf("FAIL fuzz: cannot list %s\n", path);
     }
     for (int i = 0; i < count; i++) {
         char full[4096];

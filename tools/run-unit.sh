@@ -13,9 +13,12 @@ trap 'rm -f "$out"' EXIT
 CMOCKA_MESSAGE_OUTPUT=STDOUT timeout "${MRD_TEST_TIMEOUT:-300}" "$@" >"$out" 2>&1
 code=$?
 awk -v name="$name" -v code="$code" -v program="$1" '
+    /^\[  ERROR   \] --- / { why = substr($0, 18) }
+    /^\[   LINE   \] --- / { at = $5; sub(/.*\//, "", at); sub(/:$/, "", at); place = " (" at ")" }
+    /^\[ RUN      \]/ { why = place = "" }
     /^\[       OK \] / { print "PASS " name ": " $4; passed++; next }
     /^\[  FAILED  \] [A-Za-z_]/ && !/test\(s\)/ {
-        if (!($4 in seen)) { print "FAIL " name ": " $4; failed++ }
+        if (!($4 in seen)) { print "FAIL " name ": " $4 ": " why place; failed++ }
         seen[$4] = 1
         next
     }

@@ -12,6 +12,10 @@ MERIDIAN=$top/$program
 MRD_PRESET=$preset
 export MERIDIAN MRD_PRESET
 mkdir -p build/log
+ctest_chatter="^(test [0-9]+|  *Start +[0-9]+:|$)"
+ctest_chatter="$ctest_chatter|^(UpdateCTest|Constructing a|Checking test|Test project|Internal ctest)"
+ctest_chatter="$ctest_chatter|^(Done constructing|Updating test|Added [0-9]+ tests)"
+ctest_chatter="$ctest_chatter|^[0-9]+: (Test command|Working Directory|Test timeout|$)"
 
 # guarded NAME COMMAND...: shows the output; adds a FAIL line when the command failed silently.
 guarded() {
@@ -20,7 +24,7 @@ guarded() {
     log=build/log/$preset-$name.log
     code=0
     "$@" >"$log" 2>&1 || code=$?
-    cat "$log"
+    grep -vE "$ctest_chatter" "$log" || true
     if [ "$code" != 0 ] && ! grep -qE '^( *[0-9]+: )?FAIL ' "$log"; then
         echo "FAIL $name: ended with $code, see $log"
     fi
