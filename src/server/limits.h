@@ -1,0 +1,17 @@
+/* Every limit of the server in one place, with its reason. */
+#ifndef MRD_SERVER_LIMITS_H
+#define MRD_SERVER_LIMITS_H
+
+#define MRD__SERVER_REQUEST_LINE (64 * 1024) /* selections of thousands of components in a URL */
+#define MRD__SERVER_CONNECTION_MEMORY (192 * 1024) /* request line, headers and reply headers */
+#define MRD__SERVER_BODY (8 * 1024 * 1024) /* POST bodies: the longest lists of components */
+#define MRD__SERVER_CONNECTIONS 256        /* one thread each */
+#define MRD__SERVER_STREAMS 64   /* event streams stay open: keep connections for questions */
+#define MRD__SERVER_ACTIVE 32    /* answers being made at once: bounds memory (<= 16 MiB each) */
+#define MRD__SERVER_TIMEOUT_S 60 /* an idle or stuck peer gives its thread back */
+#define MRD__SERVER_HEARTBEAT_MS 5000 /* event streams: how soon a gone client is noticed */
+#define MRD__SERVER_TRACES 64         /* open traces a server holds */
+#define MRD__SERVER_PATHS 1024        /* files of one trace */
+#define MRD__SERVER_RESULT_TRACES 8   /* traces of results kept open, least recently used out */
+
+#endif

@@ -1,0 +1,342 @@
+/* What is where: one function a route, no work beyond calling meridian.h. */
+#include "server/routes.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/json.h"
+#include "server/assets.h"
+#include "server/context.h"
+#include "server/limits.h"
+
+static mrd__server_context *context(const mrd__request *request)
+{
+    return mrd__server_context_of(request->server);
+}
+
+static void finish(mrd__reply *reply, mrd_status status, const mrd_error *error)
+{
+    if (status != MRD_OK) mrd__reply_error(reply, error);
+}
+
+static void get_version(mrd__request *request, mrd__reply *reply)
+{
+    (void)request;
+    mrd__buf_printf(&reply->body,
+                    "{\"version\":\"%s\",\"limits\":{\"rows\":100000,\"buckets\":4096,"
+                    "\"request_line\":%d,\"body\":%d,\"traces\":%d}}",
+                    mrd_version(), MRD__SERVER_REQUEST_LINE, MRD__SERVER_BODY, MRD__SERVER_TRACES);
+}
+
+/* ---- Opened traces ---- */
+
+static bool trace_id(const mrd__request *request, mrd__reply *reply, int64_t *id)
+{
+    if (mrd__http_id(request->captures[0], id)) return true;
+    mrd__reply_fail(reply, 404, "no_such_trace", "%.*s is no trace id",
+                    (int)request->captures[0].size, request->captures[0].data);
+    return false;
+}
+
+/* Run ask on a ready trace of the path's id and let go of it. */
+static void with_trace(mrd__request *request, mrd__reply *reply,
+                       mrd_status (*ask)(const mrd_trace *trace, const mrd__request *request,
+                                         mrd__reply *reply, mrd_error *error))
+{
+    int64_t id;
+    mrd_error error = {0};
+    mrd__trace_slot *slot = NULL;
+    if (!trace_id(request, reply, &id)) return;
+    mrd_status status = mrd__traces_acquire(context(request)->traces, id, &slot, &error);
+    if (status == MRD_OK) {
+        status = ask(mrd__trace_slot_trace(slot), request, reply, &error);
+        mrd__traces_release(context(request)->traces, slot);
+    }
+    finish(reply, status, &error);
+}
+
+static mrd_status ask_window(const mrd_trace *trace, const mrd__request *request, mrd__reply *reply,
+                             mrd_error *error)
+{
+    mrd_format format;
+    mrd_params *params = NULL;
+    if (!mrd__http_negotiate(request, &format, reply)) return MRD_OK;
+    mrd_sink sink = mrd__buf_sink(&reply->body);
+    mrd_status status = mrd__http_params(request, &params, error);
+    if (status == MRD_OK) status = mrd_trace_window(trace, params, false, format, &sink, error);
+    mrd_params_destroy(&params);
+    return status;
+}
+
+static mrd_status ask_event_window(const mrd_trace *trace, const mrd__request *request,
+                                   mrd__reply *reply, mrd_error *error)
+{
+    mrd_format format;
+    mrd_params *params = NULL;
+    if (!mrd__http_negotiate(request, &format, reply)) return MRD_OK;
+    mrd_sink sink = mrd__buf_sink(&reply->body);
+    mrd_status status = mrd__http_params(request, &params, error);
+    if (status == MRD_OK) status = mrd_trace_event_window(trace, params, format, &sink, error);
+    mrd_params_destroy(&params);
+    return status;
+}
+
+static mrd_status ask_lanes(const mrd_trace *trace, const mrd__request *request, mrd__reply *reply,
+                            mrd_error *error)
+{
+    (void)request;
+    mrd_sink sink = mrd__buf_sink(&reply->body);
+    return mrd_trace_lanes(trace, &sink, error);
+}
+
+static mrd_status ask_slice(const mrd_trace *trace, const mrd__request *request, mrd__reply *reply,
+                            mrd_error *error)
+{
+    uint64_t track, id;
+    mrd_sink sink = mrd__buf_sink(&reply->body);
+    if (!mrd__parse_uint64(request->captures[1], &track) || track >= UINT32_MAX)
+        return mrd__fail(error, MRD_ERR_NOT_FOUND, "no_such_track", "%.*s is no track id",
+                         (int)request->captures[1].size, request->captures[1].data);
+    if (!mrd__parse_uint64(request->captures[2], &id))
+        return mrd__fail(error, MRD_ERR_NOT_FOUND, "no_such_slice", "%.*s is no slice id",
+                         (int)request->captures[2].size, request->captures[2].data);
+    return mrd_trace_slice(trace, (uint32_t)track, id, &sink, error);
+}
+
+static void get_window(mrd__request *request, mrd__reply *reply)
+{
+    with_trace(request, reply, ask_window);
+}
+
+static void get_event_window(mrd__request *request, mrd__reply *reply)
+{
+    with_trace(request, reply, ask_event_window);
+}
+
+static void get_lanes(mrd__request *request, mrd__reply *reply)
+{
+    with_trace(request, reply, ask_lanes);
+}
+
+static void get_slice(mrd__request *request, mrd__reply *reply)
+{
+    with_trace(request, reply, ask_slice);
+}
+
+static void get_traces(mrd__request *request, mrd__reply *reply)
+{
+    mrd__traces_list(context(request)->traces, &reply->body);
+}
+
+static void get_trace(mrd__request *request, mrd__reply *reply)
+{
+    int64_t id;
+    mrd_error error = {0};
+    if (trace_id(request, reply, &id))
+        finish(reply, mrd__traces_describe(context(request)->traces, id, &reply->body, &error),
+               &error);
+}
+
+static void delete_trace(mrd__request *request, mrd__reply *reply)
+{
+    int64_t id;
+    mrd_error error = {0};
+    if (!trace_id(request, reply, &id)) return;
+    mrd_status status = mrd__traces_close(context(request)->traces, id, &error);
+    if (status == MRD_OK) mrd__buf_printf(&reply->body, "{\"trace_id\":%lld}", (long long)id);
+    finish(reply, status, &error);
+}
+
+typedef MRD__VEC(char *) path_list;
+
+static mrd_status bad_body(mrd_error *error, const char *what)
+{
+    return mrd__fail(error, MRD_ERR_ARGUMENT, "bad_parameter",
+                     "%s, allowed is {\"paths\": [\"FILE\", ...]}", what);
+}
+
+static mrd_status parse_path_array(mrd__json *json, path_list *paths, mrd_error *error)
+{
+    if (mrd__json_next(json).type != MRD__JSON_ARRAY)
+        return bad_body(error, "paths is not an array");
+    for (;;) {
+        mrd__json_token token = mrd__json_next(json);
+        if (token.type == MRD__JSON_ARRAY_END) return MRD_OK;
+        if (token.type != MRD__JSON_STRING || paths->count >= MRD__SERVER_PATHS)
+            return bad_body(error, "paths holds something else or too many");
+        mrd__buf text = {0};
+        mrd__json_decode(&text, token.text, NULL);
+        if (memchr(text.data ? text.data : "", 0, text.size)) {
+            mrd__buf_reset(&text);
+            return bad_body(error, "a path holds a zero character");
+        }
+        mrd__vec_push(paths, mrd__strndup(text.data ? text.data : "", text.size));
+        mrd__buf_reset(&text);
+    }
+}
+
+static mrd_status parse_open(const mrd__request *request, path_list *paths, mrd_error *error)
+{
+    mrd__json json;
+    mrd__json_init(&json, request->body.data ? request->body.data : "", request->body.size);
+    if (mrd__json_next(&json).type != MRD__JSON_OBJECT)
+        return bad_body(error, "the body is not a JSON object");
+    for (;;) {
+        mrd__json_token key = mrd__json_next(&json);
+        if (key.type == MRD__JSON_OBJECT_END) break;
+        if (key.type != MRD__JSON_KEY) return bad_body(error, "the body is not JSON");
+        if (!mrd__str_is(key.text, "paths"))
+            return mrd__fail(error, MRD_ERR_ARGUMENT, "bad_parameter",
+                             "member %.*s is unknown, allowed is paths",
+                             (int)(key.text.size > 100 ? 100 : key.text.size), key.text.data);
+        MRD__TRY(parse_path_array(&json, paths, error));
+    }
+    return mrd__json_next(&json).type == MRD__JSON_END ? MRD_OK
+                                                       : bad_body(error, "text after the object");
+}
+
+static void post_traces(mrd__request *request, mrd__reply *reply)
+{
+    path_list paths = {0};
+    mrd_error error = {0};
+    int64_t id = 0;
+    mrd_status status = parse_open(request, &paths, &error);
+    if (status == MRD_OK)
+        status = mrd__traces_open(context(request)->traces, (const char *const *)paths.data,
+                                  paths.count, false, &id, &error);
+    if (status == MRD_OK) {
+        reply->status = 202;
+        mrd__buf_printf(&reply->body, "{\"trace_id\":%lld}", (long long)id);
+    }
+    finish(reply, status, &error);
+    for (size_t i = 0; i < paths.count; i++)
+        mrd__free(paths.data[i]);
+    mrd__vec_reset(&paths);
+}
+
+static void get_events(mrd__request *request, mrd__reply *reply)
+{
+    (void)request;
+    reply->event_stream = true;
+    reply->type = "text/event-stream";
+}
+
+/* ---- Results ---- */
+
+static bool results_of(const mrd__request *request, mrd__reply *reply, mrd_results **out)
+{
+    *out = context(request)->results;
+    if (!*out)
+        mrd__reply_fail(reply, 404, "no_store", "this server has no data folder (--data DIR)");
+    return *out != NULL;
+}
+
+static bool result_id(const mrd__request *request, mrd__reply *reply, int64_t *id)
+{
+    if (mrd__http_id(request->captures[0], id)) return true;
+    mrd__reply_fail(reply, 404, "no_such_result", "%.*s is no result id",
+                    (int)request->captures[0].size, request->captures[0].data);
+    return false;
+}
+
+static void get_results(mrd__request *request, mrd__reply *reply)
+{
+    mrd_results *results;
+    mrd_params *params = NULL;
+    mrd_error error = {0};
+    if (!results_of(request, reply, &results)) return;
+    mrd_sink sink = mrd__buf_sink(&reply->body);
+    mrd_status status = mrd__http_params(request, &params, &error);
+    if (status == MRD_OK)
+        status = mrd_results_list(results, params, MRD_FORMAT_JSON, &sink, &error);
+    mrd_params_destroy(&params);
+    finish(reply, status, &error);
+}
+
+static void get_result(mrd__request *request, mrd__reply *reply)
+{
+    mrd_results *results;
+    int64_t id;
+    mrd_error error = {0};
+    if (!results_of(request, reply, &results) || !result_id(request, reply, &id)) return;
+    mrd_sink sink = mrd__buf_sink(&reply->body);
+    finish(reply, mrd_results_show(results, id, MRD_FORMAT_JSON, &sink, &error), &error);
+}
+
+static void delete_result(mrd__request *request, mrd__reply *reply)
+{
+    mrd_results *results;
+    int64_t id;
+    mrd_error error = {0};
+    if (!results_of(request, reply, &results) || !result_id(request, reply, &id)) return;
+    mrd_status status = mrd_results_remove(results, id, &error);
+    if (status == MRD_OK) mrd__buf_printf(&reply->body, "{\"id\":%lld}", (long long)id);
+    finish(reply, status, &error);
+}
+
+static void get_result_trace(mrd__request *request, mrd__reply *reply)
+{
+    mrd_results *results;
+    int64_t id;
+    char path[4096];
+    mrd_error error = {0};
+    mrd__trace_slot *slot = NULL;
+    if (!results_of(request, reply, &results) || !result_id(request, reply, &id)) return;
+    mrd_status status = mrd_results_trace_path(results, id, path, sizeof path, &error);
+    if (status == MRD_OK)
+        status = mrd__traces_acquire_path(context(request)->traces, path, &slot, &error);
+    if (status == MRD_OK) {
+        status = ask_event_window(mrd__trace_slot_trace(slot), request, reply, &error);
+        mrd__traces_release(context(request)->traces, slot);
+    }
+    finish(reply, status, &error);
+}
+
+/* ---- The page ---- */
+
+static const struct mrd__asset *asset_at(mrd__str path)
+{
+    for (size_t i = 0; i < mrd__asset_count; i++) {
+        if (mrd__str_equal(mrd__str_of(mrd__assets[i].path), path)) return &mrd__assets[i];
+    }
+    return NULL;
+}
+
+bool mrd__route_asset(const mrd__request *request, mrd__reply *reply)
+{
+    mrd__str path = request->path;
+    if (mrd__str_is(path, "/") || path.size == 0) path = MRD__STR("/index.html");
+    const struct mrd__asset *asset = asset_at(path);
+    if (!asset) return false;
+    reply->type = asset->mime;
+    reply->constant = asset->data;
+    reply->constant_size = asset->size;
+    reply->cache = path.size > 8 && memcmp(path.data, "/assets/", 8) == 0;
+    return true;
+}
+
+const mrd__route mrd__routes[] = {
+    {"GET", "/api/version", get_version},
+    {"GET", "/api/traces", get_traces},
+    {"POST", "/api/traces", post_traces},
+    {"GET", "/api/traces/events", get_events},
+    {"GET", "/api/traces/{trace_id}", get_trace},
+    {"DELETE", "/api/traces/{trace_id}", delete_trace},
+    {"GET", "/api/traces/{trace_id}/lanes", get_lanes},
+    {"GET", "/api/traces/{trace_id}/window", get_window},
+    {"POST", "/api/traces/{trace_id}/window", get_window},
+    {"GET", "/api/traces/{trace_id}/slices/{track}/{id}", get_slice},
+    {"GET", "/api/traces/{trace_id}/trace", get_event_window},
+    {"POST", "/api/traces/{trace_id}/trace", get_event_window},
+    {"GET", "/api/evaluation/comm-results", get_results},
+    {"GET", "/api/evaluation/comm-results/{id}", get_result},
+    {"DELETE", "/api/evaluation/comm-results/{id}", delete_result},
+    {"GET", "/api/evaluation/comm-results/{id}/trace", get_result_trace},
+    {"POST", "/api/evaluation/comm-results/{id}/trace", get_result_trace},
+    {"GET", "/evaluation/comm-results", get_results},
+    {"GET", "/evaluation/comm-results/{id}", get_result},
+    {"DELETE", "/evaluation/comm-results/{id}", delete_result},
+    {"GET", "/evaluation/comm-results/{id}/trace", get_result_trace},
+    {"POST", "/evaluation/comm-results/{id}/trace", get_result_trace},
+    {NULL, NULL, NULL},
+};

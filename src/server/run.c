@@ -1,0 +1,66 @@
+/* `serve` and `open` in the foreground: the address line, the browser, signals. */
+#include <errno.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "server/context.h"
+#include "server/server.h"
+
+extern char **environ;
+
+static mrd_status print_line(const char *text, mrd_error *error)
+{
+    size_t size = strlen(text);
+    while (size > 0) {
+        ssize_t wrote = write(STDOUT_FILENO, text, size);
+        if (wrote < 0 && errno == EINTR) continue;
+        if (wrote < 0) return mrd__fail_errno(error, "stdout", "cannot write");
+        text += wrote;
+        size -= (size_t)wrote;
+    }
+    return MRD_OK;
+}
+
+/* The desktop's opener; without one the printed address is enough. */
+static void start_browser(const char *url)
+{
+    char *argv[] = {(char *)"xdg-open", (char *)url, NULL};
+    pid_t child;
+    if (posix_spawnp(&child, "xdg-open", NULL, NULL, argv, environ) == 0) {
+        int status;
+        waitpid(child, &status, WNOHANG);
+    }
+}
+
+mrd_status mrd__server_run(const mrd__server_options *options, mrd_error *error)
+{
+    sigset_t stop, before;
+    char url[256], line[320];
+    uint16_t port;
+    int which;
+    mrd__server *server = NULL;
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGINT);
+    sigaddset(&stop, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &stop, &before); /* before any thread: all inherit it */
+    signal(SIGPIPE, SIG_IGN);
+    mrd_status status = mrd__server_start(options, &server, &port, error);
+    if (status == MRD_OK) {
+        snprintf(url, sizeof url, "http://%s:%u", mrd__server_context_of(server)->address, port);
+        snprintf(line, sizeof line, "listening on %s\n", url);
+        status = print_line(line, error);
+    }
+    if (status == MRD_OK) {
+        if (options->open_browser) start_browser(url);
+        while (sigwait(&stop, &which) == EINTR)
+            ;
+    }
+    mrd__server_stop(&server);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return status;
+}
