@@ -13,7 +13,8 @@ MRD_PRESET=$preset
 export MERIDIAN MRD_PRESET
 mkdir -p build/log
 ctest_chatter="^(test [0-9]+|  *Start +[0-9]+:|$)"
-ctest_chatter="$ctest_chatter|^(UpdateCTest|Constructing a|Checking test|Test project|Internal ctest)"
+ctest_chatter="$ctest_chatter|^(UpdateCTest|Constructing a|Checking test|Test project)"
+ctest_chatter="$ctest_chatter|^Internal ctest"
 ctest_chatter="$ctest_chatter|^(Done constructing|Updating test|Added [0-9]+ tests)"
 ctest_chatter="$ctest_chatter|^[0-9]+: (Test command|Working Directory|Test timeout|$)"
 
