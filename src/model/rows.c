@@ -87,6 +87,7 @@ static void build_block(mrd__rows *rows, uint64_t block, uint64_t begin, uint64_
     rows->cover_hi[block] = sum.hi;
     rows->cover_lo[block] = sum.lo;
     rows->longest[0][block] = (uint32_t)longest;
+    rows->longest_length[0][block] = most;
 }
 
 static void build_blocks(void *ctx, size_t index, uint32_t worker)
@@ -108,24 +109,20 @@ static void build_blocks(void *ctx, size_t index, uint32_t worker)
     }
 }
 
-static bool is_longer(const mrd__rows *rows, uint64_t a, uint64_t b)
-{
-    return rows->end[a] - rows->start[a] > rows->end[b] - rows->start[b];
-}
-
 /* Entries of one level of a row from those of the level below. */
 static void build_level(mrd__rows *rows, uint32_t row, uint32_t level)
 {
-    const uint32_t *below = rows->longest[level - 1];
+    const double *length = rows->longest_length[level - 1];
     uint64_t at = rows->longest_first[level - 1][row];
     uint64_t end = rows->longest_first[level - 1][row + 1];
     uint64_t out = rows->longest_first[level][row];
     for (; at < end; out++) {
         uint64_t stop = at + MRD__ROW_BLOCK < end ? at + MRD__ROW_BLOCK : end;
-        uint32_t best = below[at];
+        uint64_t best = at;
         for (at++; at < stop; at++)
-            best = is_longer(rows, below[at], best) ? below[at] : best;
-        rows->longest[level][out] = best;
+            best = length[at] > length[best] ? at : best;
+        rows->longest[level][out] = rows->longest[level - 1][best];
+        rows->longest_length[level][out] = length[best];
     }
 }
 
@@ -179,6 +176,7 @@ void mrd__rows_build(mrd__rows *rows, uint32_t workers)
     rows->cover_hi = mrd__alloc(blocks * sizeof(double));
     rows->cover_lo = mrd__alloc(blocks * sizeof(double));
     rows->longest[0] = mrd__alloc(blocks * sizeof(uint32_t));
+    rows->longest_length[0] = mrd__alloc(blocks * sizeof(double));
     rows->longest_first[0] = rows->block_first;
     for (uint32_t level = 1; most >= MRD__ROW_BLOCK; level++) {
         mrd__assert(level < MRD__ROW_LEVELS);
@@ -186,6 +184,7 @@ void mrd__rows_build(mrd__rows *rows, uint32_t workers)
             divided_ranges(rows->longest_first[level - 1], rows->row_count, &most);
         uint64_t size = rows->longest_first[level][rows->row_count];
         rows->longest[level] = mrd__alloc(size * sizeof(uint32_t));
+        rows->longest_length[level] = mrd__alloc(size * sizeof(double));
     }
     block_task task = {rows, blocks};
     mrd__parallel_for(workers, (blocks + TASK_BLOCKS - 1) / TASK_BLOCKS, build_blocks, &task);
@@ -197,6 +196,7 @@ void mrd__rows_reset(mrd__rows *rows)
 {
     for (uint32_t level = 0; level < MRD__ROW_LEVELS; level++) {
         mrd__free(rows->longest[level]);
+        mrd__free(rows->longest_length[level]);
         if (level > 0) mrd__free(rows->longest_first[level]); /* 0 is block_first */
     }
     mrd__free(rows->first);
@@ -213,10 +213,10 @@ uint64_t mrd__rows_memory(const mrd__rows *rows)
     uint64_t ranges = (uint64_t)rows->row_count + 1;
     uint64_t blocks = rows->block_first[rows->row_count];
     uint64_t bytes = 2 * ranges * sizeof(uint64_t);
-    bytes += blocks * (3 * sizeof(double) + sizeof(uint32_t));
+    bytes += blocks * (4 * sizeof(double) + sizeof(uint32_t));
     for (uint32_t level = 1; level < MRD__ROW_LEVELS && rows->longest[level] != NULL; level++)
         bytes += ranges * sizeof(uint64_t) +
-                 rows->longest_first[level][rows->row_count] * sizeof(uint32_t);
+                 rows->longest_first[level][rows->row_count] * (sizeof(double) + sizeof(uint32_t));
     return bytes;
 }
 
@@ -283,6 +283,18 @@ uint64_t mrd__rows_first_touching(const mrd__rows *rows, uint32_t row, double ti
 {
     uint64_t lower = mrd__rows_lower(rows, row, time);
     return lower > rows->first[row] && rows->end[lower - 1] > time ? lower - 1 : lower;
+}
+
+uint64_t mrd__rows_lower_near(const mrd__rows *rows, uint32_t row, double time, uint64_t near)
+{
+    uint64_t at = near;
+    for (int step = 0; step < MRD__ROW_BLOCK; step++) {
+        bool before = at > rows->first[row] && rows->start[at - 1] >= time;
+        bool after = at < rows->first[row + 1] && rows->start[at] < time;
+        if (!before && !after) return at;
+        at = before ? at - 1 : at + 1;
+    }
+    return mrd__rows_lower(rows, row, time);
 }
 
 static void prefetch_block(const double *column, uint64_t begin)
@@ -389,33 +401,44 @@ void mrd__rows_cover_many(const mrd__rows *rows, uint32_t row, const double *edg
 
 /* ---- Longest ---- */
 
-/* The longer of best and the entries [begin, end) of a level (NULL: intervals themselves); the
- * earlier one where they tie. */
-static uint64_t longest_of(const mrd__rows *rows, const uint32_t *level, uint64_t begin,
-                           uint64_t end, uint64_t best)
+typedef struct longest {
+    uint64_t interval;
+    double length;
+} longest;
+
+/* The longer one, the earlier where they tie. */
+static inline longest longer(longest a, uint64_t interval, double length)
 {
-    for (uint64_t i = begin; i < end; i++) {
-        uint64_t candidate = level != NULL ? level[i] : i;
-        bool tie = !is_longer(rows, best, candidate) && !is_longer(rows, candidate, best);
-        if (is_longer(rows, candidate, best) || (tie && candidate < best)) best = candidate;
+    bool better = length > a.length || (length == a.length && interval < a.interval);
+    return better ? (longest){interval, length} : a;
+}
+
+/* best and the entries [begin, end) of the level below `level`: 0 is the intervals themselves. */
+static longest longest_of(const mrd__rows *rows, uint32_t level, uint64_t begin, uint64_t end,
+                          longest best)
+{
+    if (level == 0) {
+        for (uint64_t i = begin; i < end; i++)
+            best = longer(best, i, rows->end[i] - rows->start[i]);
+        return best;
     }
+    for (uint64_t i = begin; i < end; i++)
+        best = longer(best, rows->longest[level - 1][i], rows->longest_length[level - 1][i]);
     return best;
 }
 
 uint64_t mrd__rows_longest(const mrd__rows *rows, uint32_t row, uint64_t begin, uint64_t end)
 {
     mrd__assert(begin < end);
-    uint64_t best = begin;
-    const uint32_t *entries = NULL;
+    longest best = {begin, rows->end[begin] - rows->start[begin]};
     uint64_t base = rows->first[row];
     for (uint32_t level = 0;; level++) {
         uint64_t head = (begin - base + MRD__ROW_BLOCK - 1) / MRD__ROW_BLOCK;
         uint64_t tail = (end - base) / MRD__ROW_BLOCK;
         bool top = level == MRD__ROW_LEVELS || rows->longest[level] == NULL;
-        if (top || head >= tail) return longest_of(rows, entries, begin, end, best);
-        best = longest_of(rows, entries, begin, base + head * MRD__ROW_BLOCK, best);
-        best = longest_of(rows, entries, base + tail * MRD__ROW_BLOCK, end, best);
-        entries = rows->longest[level];
+        if (top || head >= tail) return longest_of(rows, level, begin, end, best).interval;
+        best = longest_of(rows, level, begin, base + head * MRD__ROW_BLOCK, best);
+        best = longest_of(rows, level, base + tail * MRD__ROW_BLOCK, end, best);
         base = rows->longest_first[level][row];
         begin = base + head;
         end = base + tail;

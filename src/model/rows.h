@@ -20,11 +20,12 @@ typedef struct mrd__rows {
     double *start, *end; /* [count]; borrowed or owned by whoever filled them in */
     uint64_t count;
     uint32_t row_count;
-    uint64_t *first;       /* [row_count + 1]: interval range of each row */
-    uint64_t *block_first; /* [row_count + 1]: block range of each row */
-    double *block_start;   /* start of each block's first interval */
+    uint64_t *first;             /* [row_count + 1]: interval range of each row */
+    uint64_t *block_first;       /* [row_count + 1]: block range of each row */
+    double *block_start;         /* start of each block's first interval */
     double *cover_hi, *cover_lo; /* covered time of the row before the block, double-double */
     uint32_t *longest[MRD__ROW_LEVELS];       /* level 0: per block; interval index */
+    double *longest_length[MRD__ROW_LEVELS];  /* its length, so that levels are read alone */
     uint64_t *longest_first[MRD__ROW_LEVELS]; /* [row_count + 1] of that level, NULL beyond top */
 } mrd__rows;
 
@@ -40,6 +41,8 @@ uint64_t mrd__rows_lower(const mrd__rows *rows, uint32_t row, double time);
 /* First interval of the row that ends after time (or is zero-length at exactly time): where a
  * window starting at time begins. */
 uint64_t mrd__rows_first_touching(const mrd__rows *rows, uint32_t row, double time);
+/* mrd__rows_lower where the answer is at or beside near (an answer for a time close by). */
+uint64_t mrd__rows_lower_near(const mrd__rows *rows, uint32_t row, double time, uint64_t near);
 /* mrd__rows_lower for many ascending edges at once (batched with prefetch): the fast path of the
  * aggregated windows. out[i] answers edges[i]. */
 void mrd__rows_lower_many(const mrd__rows *rows, uint32_t row, const double *edges, size_t count,

@@ -41,8 +41,8 @@ static double find_split(const mrd__buckets *buckets, uint32_t b, double edge)
     }
     int64_t low = rank_of(buckets->start); /* bucket 0, below b */
     int64_t high = rank_of(buckets->end);  /* bucket count or, by rounding, count - 1 >= b */
-    while (high - low > 1) {
-        int64_t middle = low + (int64_t)((uint64_t)(high - low) / 2);
+    while ((uint64_t)high - (uint64_t)low > 1) { /* unsigned: the distance may pass 2^63 */
+        int64_t middle = (int64_t)((uint64_t)low + ((uint64_t)high - (uint64_t)low) / 2);
         if (bucket_of(buckets, value_of(middle)) >= b)
             high = middle;
         else

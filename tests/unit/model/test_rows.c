@@ -166,6 +166,10 @@ static void check_row(const mrd__rows *rows, uint32_t row, mrd__rng *rng, uint32
         double b = random_time(rows, row, rng);
         if (mrd__rng_below(rng, 3) == 0) b = a + (double)mrd__rng_below(rng, 300);
         assert_int_equal(mrd__rows_lower(rows, row, a), scan_lower(rows, row, a));
+        uint64_t near = mrd__rows_lower(rows, row, a + (double)mrd__rng_below(rng, 5) - 2);
+        assert_int_equal(mrd__rows_lower_near(rows, row, a, near), scan_lower(rows, row, a));
+        near = rows->first[row] + mrd__rng_below(rng, rows->first[row + 1] - rows->first[row] + 1);
+        assert_int_equal(mrd__rows_lower_near(rows, row, a, near), scan_lower(rows, row, a));
         assert_int_equal(mrd__rows_first_touching(rows, row, a), scan_touching(rows, row, a));
         check_cover(rows, row, a < b ? a : b, a < b ? b : a);
         uint64_t n = rows->first[row + 1] - rows->first[row];
