@@ -73,12 +73,22 @@ pack() {
         mkdir -p build/deps/pack
         rm -rf "build/deps/pack/$stem.part"
         mkdir "build/deps/pack/$stem.part"
-        npm pack --silent --ignore-scripts --pack-destination "build/deps/pack/$stem.part" \
-            "$1" >/dev/null
+        npm pack --ignore-scripts --pack-destination "build/deps/pack/$stem.part" "$1" \
+            >build/deps/pack/log 2>&1 || {
+            cat build/deps/pack/log >&2
+            say "setup: npm pack $1 failed, see above" >&2
+            exit 1
+        }
         mv "build/deps/pack/$stem.part"/*.tgz "build/deps/pack/$stem.tgz"
         rmdir "build/deps/pack/$stem.part"
     fi
     printf '%s\n' "build/deps/pack/$stem.tgz"
+}
+
+# unpack TARBALL MEMBER FILE: whole or not at all.
+unpack() {
+    tar -xzOf "$1" "$2" >"$3.part"
+    mv "$3.part" "$3"
 }
 
 machine() {
@@ -97,7 +107,8 @@ install_node() {
     npm_pack=$(pack npm@10)
     mkdir -p build/tools/bin build/tools/npm
     tar -xzf "$npm_pack" -C build/tools/npm --strip-components=1
-    tar -xzf "$node_pack" -C build/tools --strip-components=1 package/bin/node
+    unpack "$node_pack" package/bin/node build/tools/bin/node
+    chmod +x build/tools/bin/node
     printf '#!/bin/sh\nexec "%s/build/tools/bin/node" "%s/build/tools/npm/bin/npm-cli.js" "$@"\n' \
         "$top" "$top" >build/tools/bin/npm
     printf '#!/bin/sh\nexec "%s/build/tools/bin/node" "%s/build/tools/npm/bin/npx-cli.js" "$@"\n' \
@@ -117,12 +128,12 @@ install_duckdb() {
         say "setup: DuckDB's library goes to $folder"
         mkdir -p $folder
         tarball=$(pack "@duckdb/node-bindings-linux-$(machine)@1.4.4-r.4")
-        tar -xzf "$tarball" -C $folder --strip-components=1 package/libduckdb.so
+        unpack "$tarball" package/libduckdb.so $folder/libduckdb.so
     fi
     if [ ! -s $folder/duckdb.h ]; then
         say "setup: DuckDB's header goes to $folder"
         tarball=$(pack duckdb@1.4.4)
-        tar -xzf "$tarball" -C $folder --strip-components=5 package/src/duckdb/src/include/duckdb.h
+        unpack "$tarball" package/src/duckdb/src/include/duckdb.h $folder/duckdb.h
     fi
 }
 
