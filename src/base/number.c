@@ -93,7 +93,7 @@ static bool short_fraction(mrd__buf *buf, double value)
         char digits[20];
         int all = (int)digits_of(m, digits);
         int count = all;
-        while (digits[count - 1] == '0')
+        while (count > 1 && digits[count - 1] == '0')
             count--;
         lay_out(buf, digits, count, all - k);
         return true;

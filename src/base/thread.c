@@ -1,8 +1,8 @@
 /* Worker threads. A pool of detached threads is kept: each sleeps on its own condition until
  * mrd__parallel hands it one index of a job, so that handing out costs microseconds and a window of
  * a few milliseconds can be split. Concurrent and nested calls take further threads. When the limit
- * is reached (or the system refuses a thread), the caller runs the indices that are left itself, one
- * after the other: a body must therefore never wait for another body of its own job. */
+ * is reached (or the system refuses a thread), the caller runs the indices that are left itself,
+ * one after the other: a body must therefore never wait for another body of its own job. */
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/os.h"
