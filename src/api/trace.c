@@ -1,0 +1,92 @@
+/* meridian.h, Traces: a handle is a sealed store; every question goes to its module. */
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "export/export.h"
+#include "meridian.h"
+#include "open/open.h"
+#include "query/query.h"
+
+struct mrd_trace {
+    mrd__store *store;
+};
+
+mrd_status mrd_trace_open(const char *const *paths, size_t count, const mrd_open_options *options,
+                          mrd_trace **out, mrd_error *error)
+{
+    mrd__assert(out != NULL && (paths != NULL || count == 0));
+    mrd__store *store = NULL;
+    mrd_status status = mrd__open(paths, count, options, &store, error);
+    if (status != MRD_OK) return status;
+    *out = mrd__new(mrd_trace);
+    (*out)->store = store;
+    return MRD_OK;
+}
+
+void mrd_trace_close(mrd_trace **trace)
+{
+    if (trace == NULL || *trace == NULL) return;
+    mrd__store_destroy(&(*trace)->store);
+    mrd__free(*trace);
+    *trace = NULL;
+}
+
+bool mrd_trace_has_losses(const mrd_trace *trace)
+{
+    mrd__assert(trace != NULL);
+    return trace->store->loss_count > 0;
+}
+
+bool mrd_trace_is_event_trace(const mrd_trace *trace)
+{
+    mrd__assert(trace != NULL);
+    const mrd__store *store = trace->store;
+    return store->events != NULL && store->slices.count == 0 && store->instants.count == 0 &&
+           store->counters.count == 0;
+}
+
+mrd_status mrd_trace_info(const mrd_trace *trace, mrd_format format, const mrd_sink *sink,
+                          mrd_error *error)
+{
+    mrd__assert(trace != NULL && sink != NULL);
+    return mrd__export_info(trace->store, format, sink, error);
+}
+
+mrd_status mrd_trace_dump(const mrd_trace *trace, const char *table, mrd_format format,
+                          const mrd_sink *sink, mrd_error *error)
+{
+    mrd__assert(trace != NULL && table != NULL && sink != NULL);
+    return mrd__export_dump(trace->store, table, format, sink, error);
+}
+
+mrd_status mrd_trace_summary(const mrd_trace *trace, const mrd_sink *sink, mrd_error *error)
+{
+    mrd__assert(trace != NULL && sink != NULL);
+    return mrd__export_summary(trace->store, sink, error);
+}
+
+mrd_status mrd_trace_lanes(const mrd_trace *trace, const mrd_sink *sink, mrd_error *error)
+{
+    mrd__assert(trace != NULL && sink != NULL);
+    return mrd__query_lanes(trace->store, sink, error);
+}
+
+mrd_status mrd_trace_slice(const mrd_trace *trace, uint32_t track, uint64_t id,
+                           const mrd_sink *sink, mrd_error *error)
+{
+    mrd__assert(trace != NULL && sink != NULL);
+    return mrd__query_detail(trace->store, track, id, sink, error);
+}
+
+mrd_status mrd_trace_window(const mrd_trace *trace, const mrd_params *params, bool absolute,
+                            mrd_format format, const mrd_sink *sink, mrd_error *error)
+{
+    mrd__assert(trace != NULL && params != NULL && sink != NULL);
+    return mrd__query_window(trace->store, params, absolute, format, sink, error);
+}
+
+mrd_status mrd_trace_event_window(const mrd_trace *trace, const mrd_params *params,
+                                  mrd_format format, const mrd_sink *sink, mrd_error *error)
+{
+    mrd__assert(trace != NULL && params != NULL && sink != NULL);
+    return mrd__query_event_window(trace->store, params, format, sink, error);
+}

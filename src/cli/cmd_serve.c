@@ -1,0 +1,38 @@
+#include "cli/cli.h"
+
+#include "server/server.h"
+
+/* data_dir: NULL for none. */
+static int run_server(const mrd__cli *cli, const char *data_dir, bool browser)
+{
+    uint64_t threads = 0;
+    if (!mrd__cli_uint(cli, "threads", 1, 1024, &threads)) return MRD__EXIT_USAGE;
+    mrd__server_options options = {
+        .listen = mrd__cli_value(cli, "listen"),
+        .data_dir = data_dir,
+        .store_url = mrd__cli_value(cli, "store"),
+        .paths = cli->operands.data,
+        .path_count = cli->operands.count,
+        .token = mrd__cli_value(cli, "token"),
+        .threads = (uint32_t)threads,
+        .open_browser = browser,
+    };
+    mrd_error error = {0};
+    mrd_status status = mrd__server_run(&options, &error);
+    return status == MRD_OK ? MRD__EXIT_DONE : mrd__cli_fail(&error);
+}
+
+int mrd__cmd_serve(const mrd__cli *cli)
+{
+    mrd__buf folder = {0};
+    mrd__cli_data_dir(cli, &folder);
+    int code = run_server(cli, folder.data, false);
+    mrd__buf_reset(&folder);
+    return code;
+}
+
+int mrd__cmd_open(const mrd__cli *cli)
+{
+    /* A look at a file makes no folders: the result store is there only when it is asked for. */
+    return run_server(cli, mrd__cli_value(cli, "data"), !mrd__cli_has(cli, "no-browser"));
+}

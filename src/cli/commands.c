@@ -1,0 +1,165 @@
+#include "cli/cli.h"
+
+const mrd__option mrd__common_options[] = {
+    {"json", NULL, "machine-readable output where the command has text for people", false, 0},
+    {"verbose", NULL, "say more on standard error", false, 0},
+    {"help", NULL, "this text", false, 'h'},
+    {0},
+};
+
+const mrd__option mrd__open_options[] = {
+    {"threads", "N", "threads that read, 1 to 1024; default: one per core", false, 0},
+    {"strict", NULL, "exit with 3 when anything in the input was lost", false, 0},
+    {0},
+};
+
+const mrd__option mrd__store_options[] = {
+    {"data", "DIR", "data folder; default: $XDG_DATA_HOME/meridian", false, 0},
+    {"store", "URL", "result store; default: DIR/meridian.db", false, 0},
+    {0},
+};
+
+static const mrd__option open_options[] = {
+    {"listen", "ADDRESS:PORT", "where the page is served; default: 127.0.0.1:0, port 0 picks one",
+     false, 0},
+    {"token", "TEXT", "what requests must bring; required on an address that is not loopback",
+     false, 0},
+    {"no-browser", NULL, "do not start a browser", false, 0},
+    {0},
+};
+
+static const mrd__option serve_options[] = {
+    {"listen", "ADDRESS:PORT", "default: 127.0.0.1:0, port 0 picks one", false, 0},
+    {"token", "TEXT", "what requests must bring; required on an address that is not loopback",
+     false, 0},
+    {0},
+};
+
+static const mrd__option dump_options[] = {
+    {"table", "T",
+     "slice, instant, counter, flow, process, thread, track, args, metadata, loss or event", false,
+     't'},
+    {"format", "F", "csv (default) or json: one object a line", false, 0},
+    {0},
+};
+
+static const mrd__option window_options[] = {
+    {"start-ns", "T", "start of the window; default: the trace's", false, 0},
+    {"end-ns", "T", "end of the window, not in it; default: the trace's", false, 0},
+    {"buckets", "N", "aggregate into N buckets, 1 to 4096; default: raw rows", false, 0},
+    {"tracks", "IDS", "track ids of `dump --table track`, comma separated", true, 0},
+    {"components", "IDS", "event traces: components, comma separated; %2C is a comma of an id",
+     true, 0},
+    {"categories", "NAMES", "event traces: categories, comma separated", true, 0},
+    {"extra", "minmax", "event traces: least and greatest value of a bucket", false, 0},
+    {"format", "F", "csv (default), json or arrow (IPC stream)", false, 0},
+    {0},
+};
+
+static const mrd__option gen_options[] = {
+    {"events", "N", "events to write; default: 1000000", false, 'n'},
+    {"seed", "S", "same seed, same trace; default: 1", false, 0},
+    {"output", "FILE", "where to write; default: standard output", false, 'o'},
+    {0},
+};
+
+static const mrd__option results_add_options[] = {
+    {"experiment", "NAME", "made when it is not there; default: default", false, 0},
+    {"link", NULL, "store the file's path instead of a copy; it is never deleted then", false, 0},
+    {"config-snapshot", "JSON", "what repeats the run", false, 0},
+    {"primitive", "TEXT", "allreduce, ...", false, 0},
+    {"algorithm", "TEXT", "what was asked for", false, 0},
+    {"algorithm-used", "TEXT", "what ran", false, 0},
+    {"auto-candidates", "JSON", "what auto chose from", false, 0},
+    {"msg-size-bytes", "N", NULL, false, 0},
+    {"num-participants", "N", NULL, false, 0},
+    {"topology-name", "TEXT", NULL, false, 0},
+    {"dtype", "TEXT", NULL, false, 0},
+    {"total-latency-ns", "X", NULL, false, 0},
+    {"ideal-latency-ns", "X", NULL, false, 0},
+    {"data-done-ns", "X", NULL, false, 0},
+    {"bus-bw-gb-per-s", "X", NULL, false, 0},
+    {"alg-bw-gb-per-s", "X", NULL, false, 0},
+    {"max-chip-latency-ns", "X", NULL, false, 0},
+    {"straggler-ratio", "X", NULL, false, 0},
+    {"total-comm-bytes", "N", NULL, false, 0},
+    {"algorithm-steps", "N", NULL, false, 0},
+    {"per-chip-summary", "JSON", NULL, false, 0},
+    {"stats", "JSON", NULL, false, 0},
+    {"bottleneck", "TEXT", NULL, false, 0},
+    {"events", "N", NULL, false, 0},
+    {"wall-ms", "X", NULL, false, 0},
+    {"seed", "N", NULL, false, 0},
+    {"config-hash", "TEXT", NULL, false, 0},
+    {"program-version", "TEXT", NULL, false, 0},
+    {"created-at", "TIME", "UTC, 2026-04-28T10:30:00Z; default: now", false, 0},
+    {0},
+};
+
+static const mrd__option results_list_options[] = {
+    {"experiment", "NAME", NULL, true, 0},
+    {"experiment-id", "ID", NULL, true, 0},
+    {"primitive", "TEXT", NULL, true, 0},
+    {"algorithm", "TEXT", "what was asked for or what ran", true, 0},
+    {"topology-name", "PATTERN", "% and _ are wildcards, case is ignored", true, 0},
+    {"msg-size-min", "N", NULL, false, 0},
+    {"msg-size-max", "N", NULL, false, 0},
+    {"sort-by", "COLUMN", "created_at (default), total_latency_ns, msg_size_bytes, bus_bw_gb_per_s",
+     false, 0},
+    {"sort-order", "ORDER", "desc (default) or asc", false, 0},
+    {"page", "N", "from 1", false, 0},
+    {"page-size", "N", "1 to 1000; default: 50", false, 0},
+    {0},
+};
+
+static const mrd__option results_rm_options[] = {
+    {"experiment", "NAME", "remove this experiment with all its results", false, 0},
+    {0},
+};
+
+static const mrd__option help_options[] = {
+    {"man", NULL, "the manual page, as roff", false, 0},
+    {0},
+};
+
+/* name, operands, summary, details, operands from..to, opens, stores, options, run */
+const mrd__command mrd__commands[] = {
+    {"open", "FILE...", "open the page on these files",
+     "Serves the files as one trace and starts a browser on the page; ends with Ctrl+C.", 1, -1,
+     true, true, open_options, mrd__cmd_open},
+    {"serve", "", "the workbench over a data folder",
+     "Prints one line `listening on http://ADDRESS:PORT`; ends with Ctrl+C. Files below the data\n"
+     "folder may be opened from the page.",
+     0, 0, true, true, serve_options, mrd__cmd_serve},
+    {"info", "FILE...", "what is in it, what was lost",
+     "Formats, bounds, counts by table, losses with advice. Several files are one trace.", 1, -1,
+     true, false, NULL, mrd__cmd_info},
+    {"dump", "FILE...", "plain rows of one table",
+     "Times are absolute nanoseconds of the trace. Rows by time, then file order.", 1, -1, true,
+     false, dump_options, mrd__cmd_dump},
+    {"window", "FILE...", "what lies in a window of time",
+     "An event trace is asked for its records; any other trace, or --tracks, for slices, instants\n"
+     "and counters. Times are absolute nanoseconds. With --verbose the open intervals, anomalies\n"
+     "and bounds of an event trace go to standard error.",
+     1, -1, true, false, window_options, mrd__cmd_window},
+    {"gen event-trace", "[OUT.parquet]", "write a deterministic event trace", NULL, 0, 1, false,
+     false, gen_options, mrd__cmd_gen_event_trace},
+    {"gen chrome-json", "[OUT.json]", "write a deterministic Chrome trace", NULL, 0, 1, false,
+     false, gen_options, mrd__cmd_gen_chrome_json},
+    {"results add", "FILE.parquet", "take in an event trace, print its id",
+     "The file is copied into the data folder. What the options do not give stays empty.", 1, 1,
+     false, true, results_add_options, mrd__cmd_results_add},
+    {"results list", "", "results by page", NULL, 0, 0, false, true, results_list_options,
+     mrd__cmd_results_list},
+    {"results show", "ID", "one result", NULL, 1, 1, false, true, NULL, mrd__cmd_results_show},
+    {"results rm", "[ID...]", "remove results with their traces", NULL, 0, -1, false, true,
+     results_rm_options, mrd__cmd_results_rm},
+    {"results compare", "ID ID...", "rows side by side, with ratios to the first", NULL, 2, -1,
+     false, true, NULL, mrd__cmd_results_compare},
+    {"completion", "bash|zsh", "shell completion",
+     "bash: source <(meridian completion bash)   zsh: meridian completion zsh > _meridian", 1, 1,
+     false, false, NULL, mrd__cmd_completion},
+    {"help", "[COMMAND]", "help on a command", NULL, 0, 2, false, false, help_options,
+     mrd__cmd_help},
+    {0},
+};
