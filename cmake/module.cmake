@@ -1,13 +1,38 @@
-# mrd_module(<folder> [DEPS folders...] [LIBS targets...] [GLOB subfolders...])
+# mrd_module(<folder> [LINK folders...] [LIBS targets...] [GLOB subfolders...])
 #
 # One folder of src/ becomes the static library mrd_<folder, '/' as '_'> from its *.c (and those of
-# the subfolders named). A folder without a .c file becomes an interface library, so that the tree
-# configures while it is being written. LIBS reach the module and its unit tests, nobody else's
-# compile lines: a foreign header stays where tools/layers.txt allows it.
+# the subfolders named), linked with what tools/layers.txt lets it include, and with LINK. A folder
+# without a .c file becomes an interface library, so that the tree configures while it is being
+# written. LIBS reach the module and its unit tests, nobody else's compile lines: a foreign header
+# stays where tools/layers.txt allows it.
 set_property(GLOBAL PROPERTY MRD_MODULES "")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+  ${CMAKE_SOURCE_DIR}/tools/layers.txt)
+file(STRINGS ${CMAKE_SOURCE_DIR}/tools/layers.txt mrd_layers REGEX "^[a-z]")
+
+# The folders that `folder` links, as library targets. A format (ingest/x) sees the headers of the
+# registry above it but is linked into it, not against it.
+function(mrd_layer_of folder out)
+  set(deps "")
+  foreach(line IN LISTS mrd_layers)
+    if(line MATCHES "^${folder}: *(.*)$")
+      string(REPLACE " " ";" deps "${CMAKE_MATCH_1}")
+    endif()
+  endforeach()
+  get_filename_component(above ${folder} DIRECTORY)
+  if(above)
+    list(REMOVE_ITEM deps ${above})
+  endif()
+  if(NOT folder STREQUAL "base")
+    list(APPEND deps base)
+  endif()
+  list(TRANSFORM deps REPLACE "/" "_")
+  list(TRANSFORM deps PREPEND mrd_)
+  set(${out} ${deps} PARENT_SCOPE)
+endfunction()
 
 function(mrd_module folder)
-  cmake_parse_arguments(arg "" "" "DEPS;LIBS;GLOB" ${ARGN})
+  cmake_parse_arguments(arg "" "" "LINK;LIBS;GLOB" ${ARGN})
   string(REPLACE "/" "_" name ${folder})
   set(patterns ${CMAKE_SOURCE_DIR}/src/${folder}/*.c)
   foreach(sub IN LISTS arg_GLOB)
@@ -17,11 +42,9 @@ function(mrd_module folder)
   if(folder STREQUAL "cli")
     list(FILTER sources EXCLUDE REGEX "/cli/main\\.c$")
   endif()
-  set(deps "")
-  foreach(dep IN LISTS arg_DEPS)
-    string(REPLACE "/" "_" dep ${dep})
-    list(APPEND deps mrd_${dep})
-  endforeach()
+  mrd_layer_of(${folder} deps)
+  list(TRANSFORM arg_LINK PREPEND mrd_)
+  list(APPEND deps ${arg_LINK})
   set(includes ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
   if(sources)
     add_library(mrd_${name} STATIC ${sources})
