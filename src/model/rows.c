@@ -383,6 +383,7 @@ static void prefetch_cover(const mrd__rows *rows, uint32_t row, uint64_t lower)
 {
     uint64_t first = rows->first[row];
     uint64_t block = (lower - first) / MRD__ROW_BLOCK;
+    prefetch_block(rows->start, first + block * MRD__ROW_BLOCK);
     prefetch_block(rows->end, first + block * MRD__ROW_BLOCK);
     __builtin_prefetch(rows->cover_hi + rows->block_first[row] + block);
     __builtin_prefetch(rows->cover_lo + rows->block_first[row] + block);

@@ -39,8 +39,8 @@ static double find_split(const mrd__buckets *buckets, uint32_t b, double edge)
         double above = nextafter(edge, INFINITY);
         if (bucket_of(buckets, above) >= b) return above;
     }
-    int64_t low = rank_of(buckets->start); /* bucket 0, below b */
-    int64_t high = rank_of(buckets->end);  /* bucket count or, by rounding, count - 1 >= b */
+    int64_t low = rank_of(buckets->start);       /* bucket 0, below b */
+    int64_t high = rank_of(buckets->end);        /* bucket count or, by rounding, count - 1 >= b */
     while ((uint64_t)high - (uint64_t)low > 1) { /* unsigned: the distance may pass 2^63 */
         int64_t middle = (int64_t)((uint64_t)low + ((uint64_t)high - (uint64_t)low) / 2);
         if (bucket_of(buckets, value_of(middle)) >= b)

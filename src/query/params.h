@@ -7,10 +7,10 @@
 #include "base/error.h"
 #include "base/text.h"
 
-#define MRD__MAX_BUCKETS 4096          /* device pixels of a wide screen */
-#define MRD__MAX_WINDOW_ROWS 100000    /* raw rows a page can pair and draw in a frame's time */
+#define MRD__MAX_BUCKETS 4096       /* device pixels of a wide screen */
+#define MRD__MAX_WINDOW_ROWS 100000 /* raw rows a page can pair and draw in a frame's time */
 #define MRD__SUGGESTED_BUCKETS 2048
-#define MRD__MAX_PARAMS 65536          /* list parts; bounds memory of a request */
+#define MRD__MAX_PARAMS 65536 /* list parts; bounds memory of a request */
 
 typedef enum mrd__param_form {
     MRD__PARAM_TEXT,        /* query string or option: may be read as anything */
@@ -20,11 +20,11 @@ typedef enum mrd__param_form {
 } mrd__param_form;
 
 typedef struct mrd__param {
-    char *name;      /* decoded */
-    mrd__str value;  /* as given: raw when encoded, else decoded */
+    char *name;       /* decoded */
+    mrd__str value;   /* as given: raw when encoded, else decoded */
     mrd__str decoded; /* encoded only: the whole value decoded; data NULL: bad encoding */
-    bool encoded;    /* value is percent-encoded text to split at ',' first */
-    uint8_t form;    /* mrd__param_form */
+    bool encoded;     /* value is percent-encoded text to split at ',' first */
+    uint8_t form;     /* mrd__param_form */
 } mrd__param;
 
 struct mrd_params {

@@ -11,13 +11,13 @@
  * Arrow is always relative. Codes bad_window, bad_number, bad_buckets, bad_parameter,
  * too_many_rows. src/query/slice_window.c */
 MRD_MUST_CHECK mrd_status mrd__query_window(const mrd__store *store, const mrd_params *params,
-                                            bool absolute, mrd_format format,
-                                            const mrd_sink *sink, mrd_error *error);
+                                            bool absolute, mrd_format format, const mrd_sink *sink,
+                                            mrd_error *error);
 /* Schemas R and G (spec event-trace.md 3 to 5). Code bad_category besides; a store without event
  * records is MRD_ERR_FORMAT "bad_trace". src/query/event_window.c */
-MRD_MUST_CHECK mrd_status mrd__query_event_window(const mrd__store *store,
-                                                  const mrd_params *params, mrd_format format,
-                                                  const mrd_sink *sink, mrd_error *error);
+MRD_MUST_CHECK mrd_status mrd__query_event_window(const mrd__store *store, const mrd_params *params,
+                                                  mrd_format format, const mrd_sink *sink,
+                                                  mrd_error *error);
 /* {"lanes": [...]}; src/query/lanes.c */
 MRD_MUST_CHECK mrd_status mrd__query_lanes(const mrd__store *store, const mrd_sink *sink,
                                            mrd_error *error);
