@@ -83,6 +83,8 @@ typedef enum mrd__severity { MRD__INFO, MRD__DATA_LOSS, MRD__LOSS_ERROR } mrd__s
       "An event over the size limit was skipped")                                                \
     X(STACK_FRAMES, "stack_frames_ignored", NULL, MRD__INFO,                                     \
       "Stack frames (sf, stack, stackFrames) are not shown yet")                                 \
+    X(METADATA_LIMIT, "metadata_limit", NULL, MRD__INFO,                                         \
+      "Top-level values over the limit (number of rows, length, depth) were not kept")           \
     X(TRAILING_DATA, "trailing_data", NULL, MRD__INFO,                                           \
       "Bytes after the end of the trace were ignored")                                           \
     X(ZERO_PADDING, "zero_padding_ignored_bytes", NULL, MRD__INFO,                               \

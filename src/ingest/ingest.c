@@ -1,0 +1,56 @@
+/* The registry: a format is one folder and one row of this table. */
+#include "ingest/ingest.h"
+#include "base/error.h"
+#include "ingest/chrome_json/chrome_json.h"
+#include "ingest/gzip.h"
+
+#if __has_include("ingest/event_parquet/event_parquet.h")
+#include "ingest/event_parquet/event_parquet.h"
+#endif
+
+const mrd__importer *const mrd__importers[] = {
+#if __has_include("ingest/event_parquet/event_parquet.h")
+    &mrd__importer_event_parquet,
+#endif
+    &mrd__importer_chrome_json,
+    NULL,
+};
+
+static const mrd__importer *ask(const char *head, size_t size)
+{
+    for (size_t i = 0; mrd__importers[i] != NULL; i++) {
+        if (mrd__importers[i]->sniff(head, size)) return mrd__importers[i];
+    }
+    return NULL;
+}
+
+mrd_status mrd__ingest_detect(const char *path, const char *head, size_t size,
+                              const mrd__importer **out, mrd_error *error)
+{
+    *out = NULL;
+    bool packed = mrd__is_gzip(head, size);
+    if (packed) {
+        char *text = mrd__alloc(MRD__SNIFF_BYTES);
+        mrd__gzip *gzip = mrd__gzip_create(head, size);
+        size_t got = mrd__gzip_read(gzip, text, MRD__SNIFF_BYTES);
+        *out = ask(text, got);
+        mrd__gzip_destroy(&gzip);
+        mrd__free(text);
+    } else {
+        *out = ask(head, size);
+    }
+    if (*out != NULL) return MRD_OK;
+    mrd__buf asked = {0};
+    for (size_t i = 0; mrd__importers[i] != NULL; i++) {
+        if (i > 0) mrd__buf_text(&asked, "; ");
+        mrd__buf_text(&asked, mrd__importers[i]->what);
+    }
+    mrd_status status = mrd__fail(error, MRD_ERR_FORMAT, "unknown_format",
+                                  "unknown format%s; the formats asked are: %s",
+                                  packed      ? " inside gzip"
+                                  : size == 0 ? ": the file is empty"
+                                              : "",
+                                  asked.data);
+    mrd__buf_reset(&asked);
+    return mrd__fail_at(error, status, path, -1);
+}
