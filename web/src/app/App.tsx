@@ -1,0 +1,88 @@
+import { effect, useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { clamp } from "../base/num.ts";
+import { changeSettings } from "../state/actions.ts";
+import { settings } from "../state/store.ts";
+import { language, t } from "../state/words.ts";
+import type { Feed } from "../tracks/feed.ts";
+import { CanvasArea } from "../views/Canvas.tsx";
+import { DataPane } from "../views/DataPane.tsx";
+import { Header } from "../views/Header.tsx";
+import { LaneTreeView } from "../views/LaneTree.tsx";
+import { Panels } from "../views/Panels.tsx";
+import { StateOverlay } from "../views/States.tsx";
+import { StatusLine } from "../views/StatusLine.tsx";
+import type { Stage } from "../views/stage.ts";
+import { Splitter } from "../widgets/Splitter.tsx";
+import type { Session } from "./session.ts";
+
+/** Header and status line, px: what the panes cannot have. */
+const CHROME = 64;
+const TREE_MIN = 140;
+const CANVAS_MIN = 240;
+const PANE_MIN = 96;
+const MAIN_MIN = 160;
+
+/** Theme and language on the root element, where CSS and screen readers look. */
+export function followSettings(): void {
+  effect(() => {
+    const { theme } = settings.value;
+    const root = document.documentElement;
+    if (theme === "system") delete root.dataset["theme"];
+    else root.dataset["theme"] = theme;
+  });
+  effect(() => {
+    document.documentElement.lang = language.value === "zh" ? "zh-CN" : "en";
+  });
+}
+
+function useWindowSize() {
+  const size = useSignal({ width: innerWidth, height: innerHeight });
+  useEffect(() => {
+    const changed = (): void => {
+      size.value = { width: innerWidth, height: innerHeight };
+    };
+    addEventListener("resize", changed);
+    return () => removeEventListener("resize", changed);
+  }, []);
+  return size.value;
+}
+
+export function App({ feed, session, onStage }: {
+  feed: Feed; session: Session; onStage: (stage: Stage) => void;
+}) {
+  const { width, height } = useWindowSize();
+  const { paneShare, paneOpen, treeWidth } = settings.value;
+  const rest = height - CHROME;
+  const paneMax = Math.max(PANE_MIN, rest - MAIN_MIN);
+  const pane = paneOpen ? clamp(Math.round(paneShare * height), PANE_MIN, paneMax) : 0;
+  const treeMax = Math.max(TREE_MIN, width - CANVAS_MIN);
+  const tree = clamp(treeWidth, TREE_MIN, treeMax);
+  const setPane = (size: number): void => changeSettings({ paneShare: size / height });
+  const setTree = (size: number): void => changeSettings({ treeWidth: size });
+  return (
+    <div id="frame" style={{ gridTemplateRows: `40px 1fr ${pane}px 24px` }}>
+      <Header />
+      <main style={{ gridTemplateColumns: `${tree}px 1fr` }}>
+        <LaneTreeView feed={feed} />
+        <CanvasArea feed={feed} onStage={onStage} />
+        <div class="at-tree" style={{ left: tree }}>
+          <Splitter axis="x" way={1} label={t("tree.resize")} size={tree} min={TREE_MIN}
+            max={treeMax} onSize={setTree} onDone={setTree} />
+        </div>
+        <StateOverlay retry={() => void session.connect()} />
+        <Panels actions={session} />
+      </main>
+      {paneOpen
+        ? (
+          <div class="pane-box">
+            <Splitter axis="y" way={-1} label={t("pane.resize")} size={pane} min={PANE_MIN}
+              max={paneMax} onSize={setPane} onDone={setPane} />
+            <DataPane />
+          </div>
+        )
+        : <div />}
+      <StatusLine />
+    </div>
+  );
+}

@@ -1,0 +1,205 @@
+import { batch, effect } from "@preact/signals";
+import { Stale, frames } from "../render/frame.ts";
+import { clampView } from "../state/window.ts";
+import { forgetHistory } from "../state/actions.ts";
+import { buildTree, EMPTY_TREE } from "../state/lanes.ts";
+import {
+  answersVersion, bounds, chunks, folded, mode, pageError, panel, picked, scrollTop, selection,
+  status, tab, trace, tree, unchecked, view,
+} from "../state/store.ts";
+import type { Tab } from "../state/store.ts";
+import { readLink, writeLink } from "../state/url.ts";
+import type { LinkState } from "../state/url.ts";
+import { DecoderClient } from "../tracks/client.ts";
+import { Feed } from "../tracks/feed.ts";
+import { api } from "../wire/api.ts";
+import { ApiError } from "../wire/types.ts";
+import type { TraceInfo, TraceSummary } from "../wire/types.ts";
+
+/** Joins the parts: opens traces, follows their state, keeps the link. */
+
+/** While opening, the state is asked for this often should no event arrive, ms. */
+const POLL_MS = 400;
+const LINK_DELAY_MS = 250;
+const TABS: readonly string[] = ["detail", "list", "losses"] satisfies Tab[];
+
+export function makeFeed(): { feed: Feed; client: DecoderClient } {
+  const worker = new Worker(new URL("../tracks/worker.ts", import.meta.url), { type: "module" });
+  const client = new DecoderClient(worker);
+  const clock = {
+    now: () => performance.now(),
+    later: (ms: number, run: () => void) => window.setTimeout(run, ms),
+    cancel: (timer: number) => window.clearTimeout(timer),
+  };
+  const feed: Feed = new Feed(clock, client, {
+    changed: () => {
+      status.value = {
+        events: feed.events, columns: feed.columns, ms: feed.lastMs, busy: feed.anyBusy,
+      };
+      answersVersion.value++;
+      frames.invalidate(Stale.Full);
+    },
+    modeChanged: (next) => (mode.value = next),
+  });
+  return { feed, client };
+}
+
+export class Session {
+  private link: LinkState = readLink(location.hash);
+  private stopWatch: (() => void) | null = null;
+  private poll = 0;
+  private shownId = -1;
+
+  constructor(private readonly feed: Feed) {}
+
+  start(): void {
+    this.keepLink();
+    window.addEventListener("hashchange", () => this.hashChanged());
+    void this.connect();
+  }
+
+  /** First contact, and every retry after a failure. */
+  async connect(): Promise<void> {
+    pageError.value = null;
+    try {
+      const list = await api.traces();
+      const wanted = list.find((one) => one.trace_id === this.link.trace) ?? list.at(-1);
+      if (wanted === undefined) {
+        trace.value = null;
+        panel.value = "open";
+      } else await this.follow(wanted.trace_id);
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  async open(paths: readonly string[]): Promise<void> {
+    const id = await api.open(paths);
+    this.link = { ...readLink(""), trace: id };
+    panel.value = "none";
+    await this.follow(id);
+  }
+
+  /** Shows another open trace from its beginning. */
+  async show(id: number): Promise<void> {
+    this.link = { ...readLink(""), trace: id };
+    this.shownId = -1;
+    panel.value = "none";
+    await this.follow(id);
+  }
+
+  private async follow(id: number): Promise<void> {
+    try {
+      const info = await api.trace(id);
+      trace.value = info;
+      if (info.state === "opening") this.watchOpening(id);
+      else {
+        this.endWatch();
+        if (info.state === "ready") await this.ready(info);
+      }
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  private watchOpening(id: number): void {
+    window.clearTimeout(this.poll);
+    this.poll = window.setTimeout(() => void this.follow(id), POLL_MS);
+    if (this.stopWatch !== null) return;
+    this.stopWatch = api.watch((summary: TraceSummary) => {
+      if (summary.trace_id !== id) return;
+      if (summary.state !== "opening") void this.follow(id);
+      else if (trace.peek()?.state === "opening") trace.value = { ...trace.peek()!, ...summary };
+    });
+  }
+
+  private endWatch(): void {
+    window.clearTimeout(this.poll);
+    this.stopWatch?.();
+    this.stopWatch = null;
+  }
+
+  private async ready(info: TraceInfo): Promise<void> {
+    if (this.shownId === info.trace_id) return;
+    this.shownId = info.trace_id;
+    const records = await api.lanes(info.trace_id);
+    const range = info.view ?? info.bounds ?? { start_ns: 0, end_ns: 1 };
+    const end = Math.max(range.end_ns, range.start_ns + 1);
+    const start = range.start_ns;
+    const link = this.link;
+    batch(() => {
+      bounds.value = { start, end };
+      const first = link.view ?? { start, span: end - start };
+      view.value = clampView(first, { start, end });
+      folded.value = new Set(link.folded);
+      unchecked.value = new Set(link.unchecked);
+      selection.value = link.selection;
+      picked.value = null;
+      scrollTop.value = 0;
+      if (link.tab !== null && TABS.includes(link.tab)) tab.value = link.tab as Tab;
+      tree.value = EMPTY_TREE;
+      const next = buildTree(records);
+      tree.value = next;
+      this.feed.reset(chunks.value, next.lanes.length);
+    });
+    forgetHistory();
+    this.restorePicked(link);
+    document.title = `${info.files[0]?.path.split("/").at(-1) ?? "trace"} · Meridian`;
+  }
+
+  /** A link names a slice by lane and id; the data pane reads the rest from the server. */
+  private restorePicked(link: LinkState): void {
+    const want = link.picked;
+    if (want === null) return;
+    const lane = tree.peek().lanes.find((one) => one.key === want.lane);
+    if (lane === undefined || lane.isEvent) return;
+    picked.value = {
+      lane: lane.key, id: want.id, start: want.at, end: want.at, row: 0, name: "", facts: [],
+      detailJson: null,
+    };
+  }
+
+  private hashChanged(): void {
+    const next = readLink(location.hash);
+    if (writeLink(next) === this.written) return;
+    this.link = next;
+    if (next.trace !== null && next.trace !== trace.peek()?.trace_id) {
+      this.shownId = -1;
+      void this.follow(next.trace);
+    } else if (next.view !== null) view.value = clampView(next.view, bounds.peek());
+  }
+
+  private written = "";
+
+  private keepLink(): void {
+    let timer = 0;
+    effect(() => {
+      void [
+        trace.value, view.value, folded.value, unchecked.value, selection.value, picked.value,
+        tab.value,
+      ];
+      window.clearTimeout(timer);
+      timer = window.setTimeout(() => this.writeNow(), LINK_DELAY_MS);
+    });
+  }
+
+  private writeNow(): void {
+    const info = trace.peek();
+    if (info === null || info.state !== "ready" || tree.peek().lanes.length === 0) return;
+    const slice = picked.peek();
+    this.written = writeLink({
+      trace: info.trace_id, view: view.peek(), folded: [...folded.peek()],
+      unchecked: [...unchecked.peek()], selection: selection.peek(),
+      picked: slice === null || slice.id === null ? null
+        : { lane: slice.lane, id: slice.id, at: slice.start },
+      tab: tab.peek(),
+    });
+    history.replaceState(null, "", this.written);
+  }
+
+  private fail(error: unknown): void {
+    this.endWatch();
+    pageError.value = error instanceof ApiError ? error.body
+      : { code: "page", message: error instanceof Error ? error.message : String(error) };
+  }
+}

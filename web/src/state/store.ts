@@ -1,0 +1,95 @@
+import { computed, signal } from "@preact/signals";
+import type { ApiErrorBody, TraceInfo } from "../wire/types.ts";
+import { makeChunks } from "./chunks.ts";
+import { EMPTY_TREE, layOut } from "./lanes.ts";
+import type { LaneTree } from "./lanes.ts";
+import type { Bounds, Mode, View } from "./window.ts";
+
+/** The atoms of the page. Each has one owner that writes it, named here. */
+
+/** What is open, as the server last told; written by app/session. */
+export const trace = signal<TraceInfo | null>(null);
+/** Failure to reach the server or to open, shown in place of the lanes. */
+export const pageError = signal<ApiErrorBody | null>(null);
+/** Lanes of the open trace; written by app/session. */
+export const tree = signal<LaneTree>(EMPTY_TREE);
+/** Populated range, relative ns. */
+export const bounds = signal<Bounds>({ start: 0, end: 1 });
+/** Visible window; written through state/actions alone. */
+export const view = signal<View>({ start: 0, span: 1 });
+/** First visible content pixel of the lanes. */
+export const scrollTop = signal(0);
+/** Keys of folded groups. */
+export const folded = signal<ReadonlySet<string>>(new Set());
+/** Keys of lanes whose box is not checked: they are neither asked for nor drawn. */
+export const unchecked = signal<ReadonlySet<string>>(new Set());
+/** Text that lanes must contain. */
+export const laneFilter = signal("");
+
+export interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+/** Selected range, relative ns. */
+export const selection = signal<Range | null>(null);
+
+export interface Picked {
+  /** Key of the lane. */
+  readonly lane: string;
+  /** Slice id, or null for an event record or a bucket. */
+  readonly id: number | null;
+  readonly start: number;
+  readonly end: number;
+  readonly row: number;
+  readonly name: string;
+  /** Facts known without asking: label key and text. */
+  readonly facts: readonly (readonly [string, string])[];
+  readonly detailJson: string | null;
+}
+/** The clicked slice, event or bucket. */
+export const picked = signal<Picked | null>(null);
+/** Time under the pointer, or null outside the canvas. */
+export const cursor = signal<number | null>(null);
+
+/** Mode of the questions; written by the feed. */
+export const mode = signal<Mode>("aggregated");
+
+export interface Status {
+  readonly events: number;
+  readonly columns: number;
+  readonly ms: number;
+  readonly busy: boolean;
+}
+/** What the last answers held; written by the feed. */
+export const status = signal<Status>({ events: 0, columns: 0, ms: 0, busy: false });
+
+export type Tab = "detail" | "list" | "losses";
+export const tab = signal<Tab>("detail");
+export type Panel = "none" | "help" | "settings" | "open";
+export const panel = signal<Panel>("none");
+
+/** Settings kept in this browser. */
+export interface Settings {
+  readonly wheelZooms: boolean;
+  readonly dense: boolean;
+  readonly theme: "system" | "light" | "dark";
+  readonly language: "system" | "en" | "zh";
+  /** Width of the lane tree, px. */
+  readonly treeWidth: number;
+  /** Height of the data pane as a share of the window. */
+  readonly paneShare: number;
+  readonly paneOpen: boolean;
+}
+export const DEFAULT_SETTINGS: Settings = {
+  wheelZooms: false, dense: false, theme: "system", language: "system",
+  treeWidth: 268, paneShare: 0.26, paneOpen: true,
+};
+export const settings = signal<Settings>(DEFAULT_SETTINGS);
+
+export const layout = computed(() =>
+  layOut(tree.value, folded.value, laneFilter.value, settings.value.dense));
+export const chunks = computed(() => makeChunks(tree.value));
+/** Height of the canvas area, written by the canvas view when it is measured. */
+export const canvasSize = signal({ width: 800, height: 400 });
+/** Counts up when answers changed what the tree says about lanes. */
+export const answersVersion = signal(0);

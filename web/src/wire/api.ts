@@ -1,0 +1,75 @@
+import { ApiError } from "./types.ts";
+import type {
+  ApiErrorBody, LaneRecord, SliceDetails, TraceInfo, TraceSummary,
+} from "./types.ts";
+
+/** JSON calls of the server. Each throws ApiError. */
+
+async function call<T>(path: string, init: RequestInit = {}): Promise<T> {
+  let response: Response;
+  try {
+    response = await fetch(new URL(path, document.baseURI), {
+      ...init, headers: { accept: "application/json", ...init.headers },
+    });
+  } catch (error) {
+    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    const message = error instanceof Error ? error.message : String(error);
+    throw new ApiError({ code: "network", message }, 0);
+  }
+  const text = await response.text();
+  let body: unknown = null;
+  try {
+    body = text === "" ? null : JSON.parse(text);
+  } catch {
+    if (response.ok) {
+      throw new ApiError({ code: "json", message: "the answer is no JSON" }, response.status);
+    }
+  }
+  if (!response.ok) {
+    const told = (body as { error?: ApiErrorBody } | null)?.error;
+    const message = `${response.status} ${response.statusText}`.trim();
+    throw new ApiError(told ?? { code: "http", message }, response.status);
+  }
+  return body as T;
+}
+
+export const api = {
+  async traces(): Promise<readonly TraceSummary[]> {
+    return (await call<{ traces: TraceSummary[] }>("api/traces")).traces;
+  },
+
+  async open(paths: readonly string[]): Promise<number> {
+    const init = {
+      method: "POST", body: JSON.stringify({ paths }),
+      headers: { "content-type": "application/json" },
+    };
+    return (await call<{ trace_id: number }>("api/traces", init)).trace_id;
+  },
+
+  trace(id: number): Promise<TraceInfo> {
+    return call<TraceInfo>(`api/traces/${id}`);
+  },
+
+  async lanes(id: number): Promise<readonly LaneRecord[]> {
+    return (await call<{ lanes: LaneRecord[] }>(`api/traces/${id}/lanes`)).lanes;
+  },
+
+  slice(id: number, track: string, slice: number, signal: AbortSignal): Promise<SliceDetails> {
+    return call<SliceDetails>(`api/traces/${id}/slices/${track}/${slice}`, { signal });
+  },
+
+  /** Progress of opening traces; `changed` gets what the server sends. Returns the way to stop. */
+  watch(changed: (summary: TraceSummary) => void): () => void {
+    const source = new EventSource(new URL("api/traces/events", document.baseURI));
+    const read = (event: MessageEvent<string>): void => {
+      try {
+        changed(JSON.parse(event.data) as TraceSummary);
+      } catch {
+        // A line we do not understand is not worth stopping for: the state is also polled.
+      }
+    };
+    source.addEventListener("progress", read);
+    source.onmessage = read;
+    return () => source.close();
+  },
+};
