@@ -13,7 +13,11 @@ fi
 lock=$(sha256sum web/package.json web/package-lock.json)
 if [ ! -d web/node_modules ] || [ "$(cat build/web/packages 2>/dev/null)" != "$lock" ]; then
     say "page: installing its packages"
-    (cd web && npm ci --silent --no-audit --no-fund)
+    if ! (cd web && npm ci --no-audit --no-fund) >build/web/npm.log 2>&1; then
+        grep -v "^npm error *$" build/web/npm.log | head -n 8 >&2
+        say "page: npm ci failed, see build/web/npm.log" >&2
+        exit 1
+    fi
     printf '%s\n' "$lock" >build/web/packages
 fi
 [ "${1:-}" != packages ] || exit 0
