@@ -8,6 +8,7 @@
  *   keys   [ k0            | k1     | ... ]   order: component by first appearance, then category
  *   time   [ ............. | ...... | ... ]
  *   value, rank (top bit: the closer of the pair)
+ *   blocks: sampled time and running sums per MRD__EVENT_BLOCK events of a key
  *   intervals: one row per interval key (model/rows.h), derived by pairing
  *
  * The caller (import) fills the raw part, mrd__events_pair (src/pairing) the rest.
@@ -15,6 +16,7 @@
 #ifndef MRD_MODEL_EVENTS_H
 #define MRD_MODEL_EVENTS_H
 
+#include "model/pyramid.h"
 #include "model/rows.h"
 
 enum { /* the closed set; names in src/events/category.h */
@@ -26,24 +28,28 @@ enum { /* the closed set; names in src/events/category.h */
     MRD__CAT_HOP_ARRIVE,
     MRD__CAT_COUNT
 };
-typedef enum mrd__event_form { MRD__FORM_INTERVAL, MRD__FORM_COUNTER, MRD__FORM_INSTANT }
-mrd__event_form;
+typedef enum mrd__event_form {
+    MRD__FORM_INTERVAL,
+    MRD__FORM_COUNTER,
+    MRD__FORM_INSTANT
+} mrd__event_form;
 
 #define MRD__EVENT_CLOSER 0x80000000u /* top bit of rank: at most 2^31 - 1 events a trace */
 
 typedef struct mrd__event_key {
-    uint32_t component; /* index of mrd__events.components */
-    uint8_t form;       /* mrd__event_form */
-    uint8_t category;   /* the opener's or the only one */
-    uint8_t closer;     /* the other member of an interval pair, else category */
+    uint32_t component;    /* index of mrd__events.components */
+    uint8_t form;          /* mrd__event_form */
+    uint8_t category;      /* the opener's or the only one */
+    uint8_t closer;        /* the other member of an interval pair, else category */
     uint64_t first, count; /* range of time, value, rank */
-    uint32_t row;       /* row of mrd__events.intervals, UINT32_MAX for other forms */
-    uint32_t block_first; /* counters: first block of the min/max pyramid */
+    uint32_t row;          /* row of mrd__events.intervals, UINT32_MAX for other forms */
     uint64_t anomaly_count;
     double anomaly_first_ns; /* meaningless when the count is 0 */
 } mrd__event_key;
 
-/* What the aggregated window needs of 32 events of an interval key, beside their times: the covered
+#define MRD__EVENT_BLOCK 32 /* at most 32: the block's bits */
+
+/* What the aggregated window needs of a block of events of an interval key, beside their times: the covered
  * time of the key before the block's first event (double-double), how many stretches of time above
  * zero without cover lie before it, and closers before it. Bit i: event i of the block. */
 typedef struct mrd__event_block {
@@ -59,7 +65,8 @@ typedef struct mrd__events {
     double *time, *value; /* grouped by key */
     uint32_t *rank;
     mrd__event_block *blocks; /* parallel to block_time; filled for interval keys only */
-    double *block_time;   /* per key, every 32nd time (sampled index); key k's blocks start at
+    double
+        *block_time; /* per key, time of each block's first event (index); key k's blocks start at
                              block_index[k] */
     uint64_t *block_index; /* [key_count + 1] */
 
@@ -67,6 +74,9 @@ typedef struct mrd__events {
     size_t key_count;
     mrd__str *components; /* by first appearance in time order; valid UTF-8; own memory */
     size_t component_count;
+    uint32_t *component_keys;  /* [component_count + 1]: first key of each component */
+    uint32_t *component_slots; /* hash table of names: index + 1, 0 free; [a power of two] */
+    size_t component_slot_count;
     const char *category_names[MRD__CAT_COUNT]; /* static */
 
     char *detail_bytes;     /* all details, file order by rank, each with a NUL behind it (so that
@@ -74,16 +84,24 @@ typedef struct mrd__events {
     uint64_t *detail_first; /* [count + 1] by rank; equal neighbours: null. NULL when none.
                                Read both by mrd__event_detail */
 
-    mrd__rows intervals;    /* start and end owned here */
+    mrd__rows intervals;        /* start and end owned here */
     uint8_t *interval_unclosed; /* per row: 1 when its last interval is unclosed */
-    /* counters: least and greatest value per 32 samples, then per 1,024 and so on */
-    double *pyramid_min[MRD__ROW_LEVELS], *pyramid_max[MRD__ROW_LEVELS];
-    uint64_t *pyramid_first[MRD__ROW_LEVELS]; /* [key_count + 1] */
+    mrd__pyramid pyramid;       /* over value: least and greatest of any range of counter samples */
 
     double start_ns, end_ns; /* first time (0 without rows), simulation end */
 } mrd__events;
 
 void mrd__events_destroy(mrd__events **events); /* accepts NULL */
+
+/* Index of a component by its whole name, UINT32_MAX when it does not occur. */
+uint32_t mrd__events_component(const mrd__events *events, mrd__str name);
+/* Fill component_keys and component_slots from components and keys. */
+void mrd__events_index_names(mrd__events *events);
+
+/* Allocator bytes: of the records and their indices, of the derived intervals, and of names and
+ * details. */
+void mrd__events_memory(const mrd__events *events, uint64_t *records, uint64_t *intervals,
+                        uint64_t *texts);
 
 /* Rank of the event at an index of time, value and rank: its place in file order by time. */
 static inline uint32_t mrd__event_rank(const mrd__events *events, uint64_t index)

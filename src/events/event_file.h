@@ -1,0 +1,64 @@
+/* Event traces as Parquet files, in and out (spec event-trace sections 1 and 6). */
+#ifndef MRD_EVENTS_EVENT_FILE_H
+#define MRD_EVENTS_EVENT_FILE_H
+
+#include "events/category.h"
+
+/* ---- Reading ---- */
+
+/* Rows in file order; everything is borrowed for the call. */
+typedef struct mrd__event_batch {
+    size_t rows;
+    const double *time, *value;
+    const uint8_t *category;
+    const uint32_t *component; /* index by first appearance in file order */
+    const mrd__str *detail;    /* data NULL: null. The array is NULL when all rows are null */
+    uint64_t inexact;          /* integer times of the batch that no double holds exactly */
+} mrd__event_batch;
+
+typedef struct mrd__event_info {
+    mrd__str *components; /* [component_count], owned; valid UTF-8 */
+    size_t component_count;
+    uint64_t rows;
+    bool has_sim_end;
+    double sim_end_ns;
+} mrd__event_info;
+void mrd__event_info_reset(mrd__event_info *info);
+
+typedef struct mrd__event_sink {
+    void *ctx;
+    /* A status other than MRD_OK stops the reading, which returns it. */
+    mrd_status (*batch)(void *ctx, const mrd__event_batch *batch, mrd_error *error);
+} mrd__event_sink;
+
+/* Read an event trace, whoever wrote it: any codec and page version, dictionary or plain, numbers
+ * of any width, unsorted. *info is filled at the end. MRD_ERR_FORMAT "bad_trace" names file, row
+ * and value: a missing column, a type that is not asked for, a null, a NaN, an infinite time, a
+ * category outside the set, text that is not UTF-8. threads: 0 one per core. */
+MRD_MUST_CHECK mrd_status mrd__event_read(const char *path, uint32_t threads,
+                                          const mrd__event_sink *sink, mrd__event_info *info,
+                                          mrd_error *error);
+
+/* ---- Writing ---- */
+
+typedef struct mrd__event_record {
+    double time_ns, value;
+    mrd__str component; /* must stay until the file is written */
+    mrd__str detail;    /* data NULL: null; must stay until the next call */
+    uint8_t category;
+} mrd__event_record;
+
+typedef struct mrd__event_source {
+    void *ctx;
+    /* Fill at most max records, in time order over all calls (asserted); 0 ends. May be called
+     * from another thread than the caller's, one call at a time. */
+    mrd_status (*next)(void *ctx, mrd__event_record *records, size_t max, size_t *count,
+                       mrd_error *error);
+    double sim_end_ns;
+} mrd__event_source;
+
+/* Write to a temporary name, sync, rename: path holds the whole file or what it held before. */
+MRD_MUST_CHECK mrd_status mrd__event_write(const char *path, const mrd__event_source *source,
+                                           mrd_error *error);
+
+#endif

@@ -1,0 +1,158 @@
+/* One key at a time: edges are searched in batches, so that the cache lines of a batch are on their
+ * way while its searches run; then each edge looks at its one block, and each bucket at its two
+ * edges. */
+#include "query/event_cells.h"
+
+#include "base/assert.h"
+#include "query/event_cover.h"
+
+#include <math.h>
+
+#define BATCH 64
+
+/* Edges of one batch: position of events, and what cover needs. */
+typedef struct edge_batch {
+    uint32_t block[BATCH]; /* of the split */
+    uint32_t below[BATCH]; /* events before the split */
+    mrd__edge edge[BATCH];
+} edge_batch;
+
+static void prefetch_block(const mrd__event_view *view, uint32_t block)
+{
+    if (block == MRD__NO_BLOCK) return;
+    const char *time = (const char *)(view->time + (uint64_t)block * MRD__EVENT_BLOCK);
+    for (size_t at = 0; at <= MRD__EVENT_BLOCK * sizeof(double); at += 64)
+        __builtin_prefetch(time + at);
+    __builtin_prefetch(&view->blocks[block]);
+    __builtin_prefetch(&view->blocks[block + 1 < view->block_count ? block + 1 : block]);
+}
+
+/* Blocks of count ascending splits; hint as for mrd__event_block_of. */
+static void find_blocks(const mrd__event_view *view, const double *split, uint32_t count,
+                        uint32_t hint, uint32_t *block)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        hint = mrd__event_block_of(view, split[i], hint);
+        block[i] = hint;
+        prefetch_block(view, hint);
+    }
+}
+
+static uint32_t count_below(const mrd__event_view *view, uint32_t block, double split)
+{
+    if (block == MRD__NO_BLOCK) return 0;
+    uint32_t at = block * MRD__EVENT_BLOCK;
+    const double *time = view->time + at;
+    uint32_t size = view->count - at;
+    if (size > MRD__EVENT_BLOCK) size = MRD__EVENT_BLOCK;
+    uint32_t below = 0;
+    for (uint32_t i = 0; i < size; i++)
+        below += time[i] < split;
+    return at + below;
+}
+
+/* An edge and its split differ by rounding: so may their blocks. */
+static uint32_t block_near(const mrd__event_view *view, uint32_t block, double t)
+{
+    while (block != MRD__NO_BLOCK && !(view->block_time[block] < t))
+        block--; /* block 0 becomes MRD__NO_BLOCK */
+    while ((uint32_t)(block + 1) < view->block_count && view->block_time[(uint32_t)(block + 1)] < t)
+        block++;
+    return block;
+}
+
+static double ratio_of(const mrd__event_slab *slab, const mrd__event_view *view, uint32_t bucket,
+                       const mrd__edge *from, const mrd__edge *to)
+{
+    double left = slab->buckets->edge[bucket], right = slab->buckets->edge[bucket + 1];
+    if (!(left < right)) return mrd__cover_at(view, left) ? 1 : 0;
+    mrd__cover cover = from->block == to->block ? mrd__cover_inside(view, from->block, left, right)
+                                                : mrd__cover_between(view, from, to);
+    if (!cover.gap) return 1;
+    double ratio = cover.covered / slab->buckets->width;
+    return ratio < 1 ? ratio : 1;
+}
+
+/* Counter values of bucket: what stands at its end, and the extremes from what stood before it. */
+static void fill_counter(const mrd__event_slab *slab, uint64_t first, size_t cell, uint32_t begin,
+                         uint32_t end)
+{
+    const mrd__events *events = slab->window->events;
+    const double *value = events->value + first;
+    slab->state[cell] = end ? value[end - 1] : NAN;
+    if (!slab->min) return;
+    double min = INFINITY, max = -INFINITY;
+    mrd__pyramid_range(&events->pyramid, events->value, first + (begin ? begin - 1 : 0),
+                       first + end, &min, &max);
+    slab->min[cell] = min;
+    slab->max[cell] = max;
+}
+
+typedef struct key_walk {
+    const mrd__event_slab *slab;
+    const mrd__event_key *key;
+    mrd__event_view view;
+    size_t cells; /* index of the key's first cell */
+} key_walk;
+
+static void fill_bucket(const key_walk *walk, uint32_t bucket, uint32_t begin, uint32_t end,
+                        const mrd__edge *from, const mrd__edge *to)
+{
+    const mrd__event_slab *slab = walk->slab;
+    size_t cell = walk->cells + (bucket - slab->first);
+    slab->events[cell] = end - begin;
+    if (walk->key->form == MRD__FORM_INTERVAL)
+        slab->state[cell] = ratio_of(slab, &walk->view, bucket, from, to);
+    else if (walk->key->form == MRD__FORM_COUNTER)
+        fill_counter(slab, walk->key->first, cell, begin, end);
+}
+
+/* One batch of edges: count splits from bucket `at` on. */
+static void look_at_edges(const key_walk *walk, uint32_t at, uint32_t count, edge_batch *batch)
+{
+    const mrd__buckets *buckets = walk->slab->buckets;
+    const mrd__event_view *view = &walk->view;
+    bool counter = walk->key->form == MRD__FORM_COUNTER;
+    for (uint32_t i = 0; i < count; i++) {
+        batch->below[i] = count_below(view, batch->block[i], buckets->split[at + i]);
+        if (counter && batch->below[i]) {
+            __builtin_prefetch(walk->slab->window->events->value + walk->key->first +
+                               batch->below[i] - 1);
+        }
+    }
+    if (walk->key->form != MRD__FORM_INTERVAL) return;
+    for (uint32_t i = 0; i < count; i++) {
+        double edge = buckets->edge[at + i];
+        batch->edge[i] = mrd__edge_of(view, block_near(view, batch->block[i], edge), edge);
+    }
+}
+
+void mrd__event_slab_fill(const mrd__event_slab *slab, size_t choice)
+{
+    const mrd__events *events = slab->window->events;
+    size_t key = slab->window->choices.data[choice].key;
+    key_walk walk = {
+        .slab = slab,
+        .key = &events->keys[key],
+        .view = mrd__event_view_of(events, key),
+        .cells = choice * slab->stride,
+    };
+    mrd__assert(walk.view.count > 0);
+    edge_batch batch;
+    uint32_t hint = MRD__NO_BLOCK, below = 0;
+    mrd__edge edge = {0};
+    uint32_t edges = slab->count + 1;
+    for (uint32_t done = 0; done < edges; done += BATCH) {
+        uint32_t count = edges - done < BATCH ? edges - done : BATCH;
+        uint32_t at = slab->first + done;
+        find_blocks(&walk.view, slab->buckets->split + at, count, hint, batch.block);
+        hint = batch.block[count - 1];
+        look_at_edges(&walk, at, count, &batch);
+        for (uint32_t i = 0; i < count; i++) {
+            if (done + i > 0)
+                fill_bucket(&walk, at + i - 1, below, batch.below[i], &edge, &batch.edge[i]);
+            below = batch.below[i];
+            edge = batch.edge[i];
+        }
+    }
+}

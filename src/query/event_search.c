@@ -1,0 +1,66 @@
+#include "query/event_search.h"
+
+mrd__event_view mrd__event_view_of(const mrd__events *events, size_t key)
+{
+    uint64_t first_block = events->block_index[key];
+    return (mrd__event_view){
+        .time = events->time + events->keys[key].first,
+        .block_time = events->block_time + first_block,
+        .blocks = events->blocks + first_block,
+        .count = (uint32_t)events->keys[key].count,
+        .block_count = (uint32_t)(events->block_index[key + 1] - first_block),
+        .end_ns = events->end_ns,
+    };
+}
+
+uint32_t mrd__event_block_of(const mrd__event_view *view, double t, uint32_t hint)
+{
+    const double *time = view->block_time;
+    uint32_t low = hint == MRD__NO_BLOCK ? 0 : hint; /* blocks below low begin before t */
+    uint32_t step = 1, high = low;
+    while (high < view->block_count && time[high] < t) {
+        low = high + 1;
+        high = view->block_count - high > step ? high + step : view->block_count;
+        step *= 2;
+    }
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (time[middle] < t)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low == 0 ? MRD__NO_BLOCK : low - 1;
+}
+
+uint32_t mrd__event_lower(const mrd__events *events, size_t key, double t)
+{
+    mrd__event_view view = mrd__event_view_of(events, key);
+    uint32_t block = mrd__event_block_of(&view, t, MRD__NO_BLOCK);
+    if (block == MRD__NO_BLOCK) return 0;
+    uint32_t at = block * MRD__EVENT_BLOCK;
+    uint32_t stop = view.count - at > MRD__EVENT_BLOCK ? at + MRD__EVENT_BLOCK : view.count;
+    while (at < stop && view.time[at] < t)
+        at++;
+    return at;
+}
+
+uint32_t mrd__event_closers(const mrd__events *events, size_t key, uint32_t count)
+{
+    if (count == 0) return 0;
+    uint32_t last = count - 1;
+    const mrd__event_block *block =
+        &events->blocks[events->block_index[key] + last / MRD__EVENT_BLOCK];
+    uint32_t bits = last % MRD__EVENT_BLOCK + 1;
+    uint32_t mask = bits == 32 ? UINT32_MAX : (UINT32_C(1) << bits) - 1;
+    return block->closers_before + (uint32_t)__builtin_popcount(block->closers & mask);
+}
+
+bool mrd__event_open(const mrd__events *events, size_t key, uint32_t count)
+{
+    if (count == 0) return false;
+    uint32_t last = count - 1;
+    const mrd__event_block *block =
+        &events->blocks[events->block_index[key] + last / MRD__EVENT_BLOCK];
+    return block->open >> (last % MRD__EVENT_BLOCK) & 1;
+}

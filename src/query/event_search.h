@@ -1,0 +1,29 @@
+/* Search in the events of one key: the sampled index first, then one block. */
+#ifndef MRD_QUERY_EVENT_SEARCH_H
+#define MRD_QUERY_EVENT_SEARCH_H
+
+#include "model/events.h"
+
+/* Events of the key with time below t (its first event at or after t, counted inside the key). */
+uint32_t mrd__event_lower(const mrd__events *events, size_t key, double t);
+/* Closers among the first `count` events of an interval key. */
+uint32_t mrd__event_closers(const mrd__events *events, size_t key, uint32_t count);
+/* The state of an interval key after its first `count` events. */
+bool mrd__event_open(const mrd__events *events, size_t key, uint32_t count);
+
+/* The blocks of one key, as the aggregated window walks them. */
+typedef struct mrd__event_view {
+    const double *time;
+    const double *block_time;
+    const mrd__event_block *blocks;
+    uint32_t count, block_count;
+    double end_ns; /* simulation end */
+} mrd__event_view;
+mrd__event_view mrd__event_view_of(const mrd__events *events, size_t key);
+
+#define MRD__NO_BLOCK UINT32_MAX /* before the key's first event */
+/* The last block that begins before t, or MRD__NO_BLOCK. hint: a block at or before it (or
+ * MRD__NO_BLOCK), for ascending questions. */
+uint32_t mrd__event_block_of(const mrd__event_view *view, double t, uint32_t hint);
+
+#endif

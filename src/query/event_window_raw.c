@@ -1,0 +1,213 @@
+/* Raw rows of a window (schema R). Keys are sorted each by itself; rows of several keys come into
+ * file order by their rank. */
+#include "query/event_window.h"
+
+#include "base/assert.h"
+#include "query/event_search.h"
+
+#include <string.h>
+
+#define MAX_DETAIL_BYTES (INT32_C(1) << 30) /* of one batch: offsets are int32 */
+
+typedef struct raw_row {
+    uint32_t rank;
+    uint32_t choice;
+    uint64_t index;
+} raw_row;
+
+static uint64_t rows_of(const mrd__event_window *window, const mrd__event_choice *choice)
+{
+    uint64_t all = choice->high - choice->low;
+    if (choice->opener && choice->closer) return all;
+    uint32_t closers = mrd__event_closers(window->events, choice->key, choice->high) -
+                       mrd__event_closers(window->events, choice->key, choice->low);
+    return choice->closer ? closers : all - closers;
+}
+
+static mrd_status count_rows(const mrd__event_window *window, size_t *out, mrd_error *error)
+{
+    uint64_t rows = 0;
+    for (size_t i = 0; i < window->choices.count; i++)
+        rows += rows_of(window, &window->choices.data[i]);
+    *out = (size_t)rows;
+    if (rows <= MRD__MAX_WINDOW_ROWS) return MRD_OK;
+    mrd__fail(error, MRD_ERR_ARGUMENT, "too_many_rows",
+              "the window holds %llu rows; at most %d are sent raw, ask with buckets=%d",
+              (unsigned long long)rows, MRD__MAX_WINDOW_ROWS, MRD__SUGGESTED_BUCKETS);
+    if (error) {
+        error->rows = rows;
+        error->limit = MRD__MAX_WINDOW_ROWS;
+    }
+    return MRD_ERR_ARGUMENT;
+}
+
+static size_t collect_rows(const mrd__event_window *window, raw_row *rows)
+{
+    const mrd__events *events = window->events;
+    size_t count = 0;
+    for (size_t i = 0; i < window->choices.count; i++) {
+        const mrd__event_choice *choice = &window->choices.data[i];
+        uint64_t first = events->keys[choice->key].first;
+        for (uint64_t at = first + choice->low; at < first + choice->high; at++) {
+            bool closer = events->rank[at] & MRD__EVENT_CLOSER;
+            if (closer ? !choice->closer : !choice->opener) continue;
+            rows[count++] = (raw_row){events->rank[at] & ~MRD__EVENT_CLOSER, (uint32_t)i, at};
+        }
+    }
+    return count;
+}
+
+#define DIGIT_BITS 11
+#define DIGITS (1u << DIGIT_BITS)
+
+/* Sort by rank; other is scratch of the same size. Returns the one that holds the result. */
+static raw_row *sort_rows(raw_row *rows, raw_row *other, size_t count)
+{
+    uint32_t least = UINT32_MAX, greatest = 0;
+    for (size_t i = 0; i < count; i++) {
+        least = rows[i].rank < least ? rows[i].rank : least;
+        greatest = rows[i].rank > greatest ? rows[i].rank : greatest;
+    }
+    for (unsigned shift = 0; count && shift < 32 && (greatest - least) >> shift;
+         shift += DIGIT_BITS) {
+        uint32_t starts[DIGITS + 1] = {0};
+        for (size_t i = 0; i < count; i++)
+            starts[((rows[i].rank - least) >> shift & (DIGITS - 1)) + 1]++;
+        for (uint32_t digit = 0; digit < DIGITS; digit++)
+            starts[digit + 1] += starts[digit];
+        for (size_t i = 0; i < count; i++)
+            other[starts[(rows[i].rank - least) >> shift & (DIGITS - 1)]++] = rows[i];
+        raw_row *swap = rows;
+        rows = other;
+        other = swap;
+    }
+    return rows;
+}
+
+/* Columns of one batch. */
+typedef struct raw_batch {
+    double *time, *value;
+    int8_t *category;
+    int32_t *component, *offsets;
+    uint8_t *valid;
+    mrd__buf details;
+} raw_batch;
+
+static void batch_init(raw_batch *batch)
+{
+    size_t rows = MRD__ARROW_BATCH_ROWS;
+    *batch = (raw_batch){
+        .time = mrd__alloc(rows * sizeof(double)),
+        .value = mrd__alloc(rows * sizeof(double)),
+        .category = mrd__alloc(rows),
+        .component = mrd__alloc(rows * sizeof(int32_t)),
+        .offsets = mrd__alloc((rows + 1) * sizeof(int32_t)),
+        .valid = mrd__alloc(rows / 8),
+    };
+}
+
+static void batch_reset(raw_batch *batch)
+{
+    mrd__free(batch->time);
+    mrd__free(batch->value);
+    mrd__free(batch->category);
+    mrd__free(batch->component);
+    mrd__free(batch->offsets);
+    mrd__free(batch->valid);
+    mrd__buf_reset(&batch->details);
+}
+
+/* Rows from at on that fit one batch. */
+static size_t fill_batch(const mrd__event_window *window, const int32_t *codes, raw_batch *batch,
+                         const raw_row *rows, size_t count)
+{
+    const mrd__events *events = window->events;
+    if (count > MRD__ARROW_BATCH_ROWS) count = MRD__ARROW_BATCH_ROWS;
+    memset(batch->valid, 0, (count + 7) / 8);
+    mrd__buf_clear(&batch->details);
+    batch->offsets[0] = 0;
+    for (size_t i = 0; i < count; i++) {
+        const raw_row *row = &rows[i];
+        mrd__str detail;
+        if (mrd__event_detail(events, row->rank, &detail)) {
+            if (i && batch->details.size + detail.size > MAX_DETAIL_BYTES) return i;
+            batch->valid[i / 8] |= (uint8_t)(1u << (i % 8));
+            mrd__buf_add(&batch->details, detail.data, detail.size);
+        }
+        batch->offsets[i + 1] = (int32_t)batch->details.size;
+        const mrd__event_key *key = &events->keys[window->choices.data[row->choice].key];
+        batch->time[i] = events->time[row->index];
+        batch->value[i] = events->value[row->index];
+        batch->category[i] = (int8_t)mrd__event_category(events, key, row->index);
+        batch->component[i] = codes[row->choice];
+    }
+    return count;
+}
+
+static mrd_status write_rows(const mrd__event_window *window, mrd__table *table,
+                             const int32_t *codes, const raw_row *rows, size_t count,
+                             mrd_error *error)
+{
+    raw_batch batch;
+    batch_init(&batch);
+    mrd_status status = MRD_OK;
+    for (size_t at = 0; status == MRD_OK && at < count;) {
+        size_t taken = fill_batch(window, codes, &batch, rows + at, count - at);
+        mrd__arrow_column columns[] = {
+            {.data = batch.time},
+            {.data = batch.category},
+            {.data = batch.component},
+            {.data = batch.value},
+            {.validity = batch.valid,
+             .offsets = batch.offsets,
+             .bytes = batch.details.data ? batch.details.data : ""},
+        };
+        status = mrd__table_rows(table, columns, taken, error);
+        at += taken;
+    }
+    batch_reset(&batch);
+    return status;
+}
+
+static mrd_status answer(const mrd__event_window *window, mrd__table *table, const raw_row *rows,
+                         size_t count, mrd_error *error)
+{
+    mrd__event_names names = {.events = window->events};
+    int32_t *codes = mrd__new_array(int32_t, window->choices.count + 1);
+    for (size_t i = 0; i < window->choices.count; i++) {
+        const mrd__event_choice *choice = &window->choices.data[i];
+        if (rows_of(window, choice) == 0) continue;
+        codes[i] = mrd__event_names_add(&names, window->events->keys[choice->key].component);
+    }
+    mrd__arrow_dict categories = mrd__event_categories_dict(window->events);
+    mrd__arrow_dict components = mrd__event_names_dict(&names);
+    mrd_status status = mrd__table_dictionary(table, 1, &categories, error);
+    if (status == MRD_OK) status = mrd__table_dictionary(table, 2, &components, error);
+    if (status == MRD_OK) status = write_rows(window, table, codes, rows, count, error);
+    if (status == MRD_OK) status = mrd__table_finish(table, error);
+    mrd__vec_reset(&names.used);
+    mrd__free(codes);
+    return status;
+}
+
+mrd_status mrd__event_window_raw(const mrd__event_window *window, const mrd_sink *sink,
+                                 mrd_error *error)
+{
+    static const mrd__arrow_field fields[] = {
+        {"time_ns", MRD__ARROW_FLOAT64, false},  {"category", MRD__ARROW_DICT8, false},
+        {"component", MRD__ARROW_DICT32, false}, {"value", MRD__ARROW_FLOAT64, false},
+        {"detail_json", MRD__ARROW_UTF8, true},
+    };
+    size_t count = 0;
+    MRD__TRY(count_rows(window, &count, error));
+    raw_row *rows = mrd__alloc(count * sizeof *rows), *other = mrd__alloc(count * sizeof *rows);
+    size_t got = collect_rows(window, rows);
+    mrd__assert(got == count);
+    mrd__table table;
+    mrd__event_window_table(window, &table, fields, sizeof fields / sizeof *fields, sink);
+    mrd_status status = answer(window, &table, sort_rows(rows, other, count), count, error);
+    mrd__table_reset(&table);
+    mrd__free(rows);
+    mrd__free(other);
+    return status;
+}
