@@ -21,6 +21,11 @@ void mrd__map_close(mrd__map *map); /* accepts zeroed */
 /* MRD_ERR_IO "file changed on disk" when size or mtime differ from when it was mapped. */
 MRD_MUST_CHECK mrd_status mrd__map_check(const mrd__map *map, mrd_error *error);
 
+/* Run body(ctx), which only reads mapped files: no locks, no allocation, nothing to undo. False
+ * when a page was not there (SIGBUS: the file shrank, or its disk failed); body then ended half
+ * way. A SIGBUS anywhere else still ends the program. Any thread; not nested. */
+MRD_MUST_CHECK bool mrd__map_guarded(void (*body)(void *ctx), void *ctx);
+
 /* Whole file into buf (appended); fails with MRD_ERR_LIMIT above max bytes. */
 MRD_MUST_CHECK mrd_status mrd__file_read(mrd__buf *buf, const char *path, size_t max,
                                          mrd_error *error);
