@@ -1,7 +1,7 @@
-import { defineConfig } from "vite";
+import { defineConfig } from "vitest/config";
 
-// The product is a handful of files that the binary embeds: no hashes to
-// chase in the C side's table, no source maps, nothing fetched from outside.
+// The product is a handful of files that the binary embeds; names carry a hash,
+// as the server lets browsers keep them. No source maps, nothing from outside.
 export default defineConfig({
   base: "./",
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
@@ -12,16 +12,17 @@ export default defineConfig({
     assetsInlineLimit: 8192,
     rollupOptions: {
       output: {
-        entryFileNames: "assets/[name].js",
-        chunkFileNames: "assets/[name].js",
-        assetFileNames: "assets/[name][extname]",
+        entryFileNames: "assets/[name]-[hash].js",
+        chunkFileNames: "assets/[name]-[hash].js",
+        assetFileNames: "assets/[name]-[hash][extname]",
       },
     },
   },
   worker: {
     format: "es",
-    rollupOptions: { output: { entryFileNames: "assets/[name].js" } },
+    rollupOptions: { output: { entryFileNames: "assets/[name]-[hash].js" } },
   },
+  test: { include: ["test/**/*.test.ts"], environment: "node" },
   server: {
     proxy: { "/api": process.env["MERIDIAN_URL"] ?? "http://127.0.0.1:8765" },
   },

@@ -1,5 +1,6 @@
 import { effect, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import { px } from "../base/css.ts";
 import { clamp } from "../base/num.ts";
 import { changeSettings } from "../state/actions.ts";
 import { settings } from "../state/store.ts";
@@ -66,7 +67,7 @@ export function App({ feed, session, onStage }: {
       <main style={{ gridTemplateColumns: `${tree}px 1fr` }}>
         <LaneTreeView feed={feed} />
         <CanvasArea feed={feed} onStage={onStage} />
-        <div class="at-tree" style={{ left: tree }}>
+        <div class="at-tree" style={{ left: px(tree) }}>
           <Splitter axis="x" way={1} label={t("tree.resize")} size={tree} min={TREE_MIN}
             max={treeMax} onSize={setTree} onDone={setTree} />
         </div>

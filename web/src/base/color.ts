@@ -55,11 +55,11 @@ export function contrast(a: number, b: number): number {
   return (high + 0.05) / (low + 0.05);
 }
 
-const DARK_INK = 0x14202e;
+const DARK_INK = 0x060c14;
 
 /** The ink that reads better on a bar of this colour. */
 export function inkOn(rgb: number): string {
-  return contrast(rgb, 0xffffff) >= contrast(rgb, DARK_INK) ? "#ffffff" : "#14202e";
+  return contrast(rgb, 0xffffff) >= contrast(rgb, DARK_INK) ? "#ffffff" : "#060c14";
 }
 
 /** Mixes `over` at `share` (0..1) onto `under`. */

@@ -22,7 +22,7 @@ export interface CanvasTheme {
   readonly mono: string;
   /** Background as a pixel. */
   readonly bgPixel: number;
-  /** By colour index and depth (0..DEPTHS): pixel of the colour at that share over the background. */
+  /** By colour index and depth (0..DEPTHS): the colour at that share over the background. */
   readonly depths: readonly Uint32Array[];
   /** By colour index: ink for labels. */
   readonly inks: readonly string[];

@@ -60,7 +60,8 @@ export function readLink(hash: string): LinkState {
     view: view !== null && view[1]! > 0 ? { start: view[0]!, span: view[1]! } : null,
     folded: unpack(from.get("f") ?? ""),
     unchecked: unpack(from.get("u") ?? ""),
-    selection: range !== null && range[1]! > range[0]! ? { start: range[0]!, end: range[1]! } : null,
+    selection: range !== null && range[1]! > range[0]!
+      ? { start: range[0]!, end: range[1]! } : null,
     picked: at !== null && lane !== null ? { lane, id: at[0]!, at: at[1]! } : null,
     tab: from.get("tab"),
   };

@@ -36,7 +36,7 @@ export interface Slot {
   askedAt: number;
 }
 
-/** An answer that takes longer shows a loading bar; a quicker one would only flicker. */
+/** An answer that takes longer shows a loading bar. */
 const SLOW_MS = 150;
 
 /** What of the page decides the questions. */
@@ -75,7 +75,8 @@ export class Feed {
   private eventsSpan = 0;
 
   constructor(
-    private readonly clock: Clock, private readonly client: DecoderClient, private readonly out: FeedOutput,
+    private readonly clock: Clock, private readonly client: DecoderClient,
+    private readonly out: FeedOutput,
   ) {
     this.scheduler = new GroupScheduler<Question>(clock, {
       send: (group, ticket, question) => this.send(group, ticket, question),

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import { px } from "../base/css.ts";
 import { scrollTo, showRange } from "../state/actions.ts";
 import { laneAt } from "../state/lanes.ts";
 import {
@@ -69,8 +70,9 @@ function Tooltip({ tip }: { tip: Tip }) {
   const low = tip.y > height * 0.6;
   return (
     <div class="tip" role="tooltip" style={{
-      left, right, maxWidth: TIP_WIDTH,
-      top: low ? undefined : tip.y + TIP_GAP, bottom: low ? height - tip.y + TIP_GAP : undefined,
+      left: px(left), right: px(right), maxWidth: px(TIP_WIDTH),
+      top: px(low ? undefined : tip.y + TIP_GAP),
+      bottom: px(low ? height - tip.y + TIP_GAP : undefined),
     }}>
       <strong>{tip.name}</strong>
       {tip.name !== tip.lane && <em>{tip.lane}</em>}
@@ -104,7 +106,7 @@ function ScrollBar() {
   };
   return (
     <div class="scrollbar" aria-hidden="true">
-      <div class="thumb" style={{ height: size, transform: `translateY(${scrollTop.value * unit}px)` }}
+      <div class="thumb" style={{ height: px(size), transform: `translateY(${scrollTop.value * unit}px)` }}
         onPointerDown={press} />
     </div>
   );

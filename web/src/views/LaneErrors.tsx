@@ -1,3 +1,4 @@
+import { px } from "../base/css.ts";
 import { layout, answersVersion, canvasSize, scrollTop } from "../state/store.ts";
 import { t } from "../state/words.ts";
 import type { Feed, Slot } from "../tracks/feed.ts";
@@ -28,7 +29,7 @@ export function LaneErrors({ feed }: { feed: Feed }) {
   return (
     <>
       {places(feed).map(({ slot, top }) => (
-        <div class="lane-error" role="alert" key={slot.chunk.id} style={{ top: top + 2 }}>
+        <div class="lane-error" role="alert" key={slot.chunk.id} style={{ top: px(top + 2) }}>
           <span>{t("state.laneError", { message: slot.error?.message ?? "" })}</span>
           <button class="btn" onClick={() => feed.retry(slot)}>{t("state.retry")}</button>
         </div>

@@ -1,4 +1,5 @@
 import { useRef } from "preact/hooks";
+import { px } from "../base/css.ts";
 import { formatCount, formatShare, formatValue } from "../base/num.ts";
 import { foldAll, scrollBy, setChecked, toggleFold } from "../state/actions.ts";
 import { checkOf, laneAt } from "../state/lanes.ts";
@@ -62,6 +63,7 @@ function noteOf(feed: Feed, lane: Lane): Note | null {
 }
 
 function BrokenTag({ feed, lane }: { feed: Feed; lane: Lane }) {
+  void answersVersion.value;
   const known = feed.anomalies.get(lane.dataKey);
   const text = known === undefined ? t("tree.anomalous") : tn("tree.anomalies", known.count);
   return <span class="tag" title={anomalyReason(feed, { lane })}>{text}</span>;
@@ -70,6 +72,8 @@ function BrokenTag({ feed, lane }: { feed: Feed; lane: Lane }) {
 function LaneRow({ feed, lane, top, height }: {
   feed: Feed; lane: Lane; top: number; height: number;
 }) {
+  // The feed is no signal: what it knows of a lane changes with this counter.
+  void answersVersion.value;
   const check = checkOf(lane, unchecked.value);
   const isFolded = folded.value.has(lane.key);
   const broken = lane.kind !== "group" && isBroken(feed, lane);
@@ -79,7 +83,7 @@ function LaneRow({ feed, lane, top, height }: {
   return (
     <div
       class={`lane ${lane.kind === "group" ? "g" : "l"} ${broken ? "bad" : ""}`}
-      style={{ top, height, paddingLeft: 8 + Math.max(0, lane.depth) * INDENT }}
+      style={{ top: px(top), height: px(height), paddingLeft: px(8 + lane.depth * INDENT) }}
       role="treeitem" aria-level={lane.depth + 1} aria-expanded={folds ? !isFolded : undefined}
       title={lane.record.component ?? lane.record.name}
     >

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { px } from "../base/css.ts";
 import { groupDigits } from "../base/num.ts";
 
 /** A JSON value as a tree that unfolds; every value can be selected and copied. */
@@ -20,7 +21,7 @@ function Member({ name, value, depth }: { name: string; value: unknown; depth: n
   const [open, setOpen] = useState(depth < 2 && entries.length <= OPEN_BELOW);
   if (!nested) {
     return (
-      <div class="json-row" style={{ paddingLeft: depth * 14 }}>
+      <div class="json-row" style={{ paddingLeft: px(depth * 14) }}>
         <b>{name}</b><span>{scalar(value)}</span>
       </div>
     );
@@ -28,7 +29,7 @@ function Member({ name, value, depth }: { name: string; value: unknown; depth: n
   const count = Array.isArray(value) ? `[${entries.length}]` : `{${entries.length}}`;
   return (
     <>
-      <div class="json-row" style={{ paddingLeft: depth * 14 }}>
+      <div class="json-row" style={{ paddingLeft: px(depth * 14) }}>
         <button class="json-fold" aria-expanded={open} onClick={() => setOpen(!open)}>
           {open ? "▾" : "▸"} <b>{name}</b>
         </button>
