@@ -7,7 +7,8 @@ import { dirname, join } from 'node:path';
 
 const require = createRequire(import.meta.url);
 
-async function optional(make) {
+// What make gives, or null when an npm package is not there.
+export async function optional(make) {
   try {
     return await make();
   } catch (error) {
@@ -68,8 +69,7 @@ export function parquetWasm() {
   });
 }
 
-// DuckDB's own insertion; the columns come back by SQL.
-export function duckdbWasm() {
+export function openDuckdb() {
   return optional(async () => {
     const duckdb = require('@duckdb/duckdb-wasm/blocking');
     const dist = dirname(require.resolve('@duckdb/duckdb-wasm/dist/duckdb-eh.wasm'));
@@ -79,25 +79,32 @@ export function duckdbWasm() {
     };
     const db = await duckdb.createDuckDB(bundles, new duckdb.VoidLogger(), duckdb.NODE_RUNTIME);
     await db.instantiate();
-    let turn = 0;
-    return (bytes) => {
-      const connection = db.connect();
-      const name = `t${turn++}`;
-      connection.insertArrowFromIPCStream(bytes, { name });
-      const described = connection.query(`DESCRIBE ${name}`);
-      const names = Array.from(described.getChild('column_name'));
-      const types = Array.from(described.getChild('column_type'));
-      const columns = names.map((column) => {
-        const table = connection.query(`SELECT "${column}" AS v FROM ${name} ORDER BY rowid`);
-        return Array.from(table.getChildAt(0));
-      });
-      const count = connection.query(`SELECT count(*)::INTEGER AS n FROM ${name}`);
-      const rows = count.getChildAt(0).get(0);
-      connection.query(`DROP TABLE ${name}`);
-      connection.close();
-      return { fields: names.map((column, i) => ({ name: column, sql: types[i] })), rows, columns };
-    };
+    return db;
   });
+}
+
+// DuckDB's own insertion; the columns come back by SQL.
+export async function duckdbWasm() {
+  const db = await openDuckdb();
+  if (db === null) return null;
+  let turn = 0;
+  return (bytes) => {
+    const connection = db.connect();
+    const name = `t${turn++}`;
+    connection.insertArrowFromIPCStream(bytes, { name });
+    const described = connection.query(`DESCRIBE ${name}`);
+    const names = Array.from(described.getChild('column_name'));
+    const types = Array.from(described.getChild('column_type'));
+    const columns = names.map((column) => {
+      const table = connection.query(`SELECT "${column}" AS v FROM ${name} ORDER BY rowid`);
+      return Array.from(table.getChildAt(0));
+    });
+    const count = connection.query(`SELECT count(*)::INTEGER AS n FROM ${name}`);
+    const rows = count.getChildAt(0).get(0);
+    connection.query(`DROP TABLE ${name}`);
+    connection.close();
+    return { fields: names.map((column, i) => ({ name: column, sql: types[i] })), rows, columns };
+  };
 }
 
 export function sampleNames(folder, entries) {

@@ -24,14 +24,22 @@ if [ ! -e "$stamp" ] || [ "$lock" -nt "$stamp" ]; then
 fi
 
 # The sources themselves, not the archive of the build: the same for every preset.
-if ! ${CC:-cc} -std=c17 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Werror -I"$top/src" \
-    -I"$top/include" "$here/arrow_samples.c" "$top"/src/arrow/*.c "$top"/src/base/*.c \
-    -o "$out/arrow_samples" -lm -lpthread -lcrypto; then
-    echo "FAIL interop/arrow: arrow_samples.c does not build"
-    exit 1
-fi
+compile() {
+    ${CC:-cc} -std=c17 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Werror -I"$top/src" -I"$top/include" \
+        "$here/$1.c" "$top"/src/arrow/*.c "$top"/src/base/*.c -o "$out/$1" \
+        -lm -lpthread -lcrypto || {
+        echo "FAIL interop/arrow: $1.c does not build"
+        exit 1
+    }
+}
+compile arrow_samples
+compile arrow_dump
 if ! "$out/arrow_samples" "$out/samples"; then
     echo "FAIL interop/arrow: arrow_samples ended badly"
     exit 1
 fi
-node "$here/arrow.test.mjs" "$out/samples"
+failed=0
+node "$here/arrow.test.mjs" "$out/samples" || failed=1
+mkdir -p "$out/foreign"
+node "$here/arrow_reader.test.mjs" "$out/foreign" "$out/arrow_dump" || failed=1
+exit $failed
