@@ -5,8 +5,10 @@
 preset=${1:?a preset: dev release asan tsan fuzz coverage}
 shift
 sh tools/setup.sh
+# A page that does not build is a failure, told at the end: the rest is built and can be tested.
+page=0
 case $preset in
-dev | release | asan | tsan) sh tools/build-web.sh ;;
+dev | release | asan | tsan) sh tools/build-web.sh || page=1 ;;
 esac
 if [ ! -f "build/$preset/CMakeCache.txt" ] && command -v ninja >/dev/null 2>&1; then
     CMAKE_GENERATOR=Ninja
@@ -23,4 +25,8 @@ grep -A4 'Warning' "build/configure-$preset.log" >&2 || true
 keep_going=-k
 grep -q '^CMAKE_GENERATOR:.*Ninja' "build/$preset/CMakeCache.txt" && keep_going='-k 0 --quiet'
 # shellcheck disable=SC2086
-exec cmake --build --preset "$preset" -j "$jobs" --target "$@" -- $keep_going
+cmake --build --preset "$preset" -j "$jobs" --target "$@" -- $keep_going || exit 1
+if [ "$page" != 0 ]; then
+    say "build: the page does not build, see above" >&2
+    exit 1
+fi
