@@ -89,6 +89,7 @@ static mrd_status add_args(detail *d, mrd__args_ref ref, mrd_error *error)
 {
     mrd__str text = MRD__STR("{}");
     if (ref != 0) MRD__TRY(mrd__store_args(d->store, ref, &text, error));
+    if (text.size == 0) text = MRD__STR("{}"); /* no object stands there (any more) */
     mrd__buf_text(&d->out, ",\"args\":");
     mrd__args_json(&d->out, text);
     return MRD_OK;
