@@ -384,8 +384,9 @@ mrd_status mrd__arrow_reader_next(mrd__arrow_reader *r, mrd__arrow_in_batch *out
 
 /* ---- Opening ---- */
 
-/* Blocks are structs of 24 bytes: offset, metadata size (4 bytes and 4 of padding), body size. Their
- * offsets ascend as they were written: a footer must not make much of little by repetition. */
+/* Blocks are structs of 24 bytes: offset, metadata size (4 bytes and 4 of padding), body size.
+ * Their offsets ascend as they were written: a footer must not make much of little by repetition.
+ */
 static void add_blocks(mrd__arrow_reader *r, mrd__fbr *footer, size_t table, int slot)
 {
     size_t count;

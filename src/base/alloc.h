@@ -7,10 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-void *mrd__alloc(size_t size);                 /* uninitialized; size 0 gives a valid pointer */
-void *mrd__calloc(size_t count, size_t size);  /* zeroed, overflow checked */
+void *mrd__alloc(size_t size);                /* uninitialized; size 0 gives a valid pointer */
+void *mrd__calloc(size_t count, size_t size); /* zeroed, overflow checked */
 void *mrd__realloc(void *block, size_t size);
-void mrd__free(void *block);                   /* accepts NULL */
+void mrd__free(void *block);                       /* accepts NULL */
 char *mrd__strndup(const char *text, size_t size); /* NUL-terminated copy */
 
 /* Large page-aligned memory straight from the kernel, zeroed, lazily backed. size 0 gives NULL.
@@ -24,26 +24,26 @@ void mrd__pages_release(void *block, size_t from, size_t to);
 #define mrd__new_array(type, count) ((type *)mrd__calloc((count), sizeof(type)))
 
 /* Growable arrays: `struct { T *data; size_t count, capacity; }`. Zeroed is empty. */
-#define MRD__VEC(type)                                                                           \
-    struct {                                                                                     \
-        type *data;                                                                              \
-        size_t count, capacity;                                                                  \
+#define MRD__VEC(type)                                                                             \
+    struct {                                                                                       \
+        type *data;                                                                                \
+        size_t count, capacity;                                                                    \
     }
 void *mrd__vec_grow(void *data, size_t *capacity, size_t need, size_t item);
-#define mrd__vec_reserve(vec, n)                                                                 \
-    ((n) > (vec)->capacity ? (void)((vec)->data = mrd__vec_grow((vec)->data, &(vec)->capacity,   \
-                                                                (n), sizeof *(vec)->data))       \
+#define mrd__vec_reserve(vec, n)                                                                   \
+    ((n) > (vec)->capacity ? (void)((vec)->data = mrd__vec_grow((vec)->data, &(vec)->capacity,     \
+                                                                (n), sizeof *(vec)->data))         \
                            : (void)0)
-#define mrd__vec_push(vec, value)                                                                \
-    do {                                                                                         \
-        mrd__vec_reserve((vec), (vec)->count + 1);                                               \
-        (vec)->data[(vec)->count++] = (value);                                                   \
+#define mrd__vec_push(vec, value)                                                                  \
+    do {                                                                                           \
+        mrd__vec_reserve((vec), (vec)->count + 1);                                                 \
+        (vec)->data[(vec)->count++] = (value);                                                     \
     } while (0)
-#define mrd__vec_reset(vec)                                                                      \
-    do {                                                                                         \
-        mrd__free((vec)->data);                                                                  \
-        (vec)->data = NULL;                                                                      \
-        (vec)->count = (vec)->capacity = 0;                                                      \
+#define mrd__vec_reset(vec)                                                                        \
+    do {                                                                                           \
+        mrd__free((vec)->data);                                                                    \
+        (vec)->data = NULL;                                                                        \
+        (vec)->count = (vec)->capacity = 0;                                                        \
     } while (0)
 
 /* Bump allocator; everything is freed in one stroke. Not thread-safe. Zeroed is empty. */

@@ -26,9 +26,9 @@ typedef enum mrd__json_type {
 
 typedef struct mrd__json_token {
     mrd__json_type type;
-    mrd__str text;  /* borrowed from the input */
-    size_t offset;  /* of the token's first byte */
-    bool escaped;   /* KEY, STRING: holds a backslash */
+    mrd__str text;    /* borrowed from the input */
+    size_t offset;    /* of the token's first byte */
+    bool escaped;     /* KEY, STRING: holds a backslash */
     bool nonstandard; /* NUMBER: NaN or an infinity */
 } mrd__json_token;
 

@@ -12,8 +12,8 @@
 typedef struct mrd__map {
     const char *data;
     size_t size;
-    size_t reserved;     /* for unmap */
-    int64_t mtime_ns;    /* to find out later that the file changed */
+    size_t reserved;  /* for unmap */
+    int64_t mtime_ns; /* to find out later that the file changed */
     char *path;
 } mrd__map;
 MRD_MUST_CHECK mrd_status mrd__map_open(mrd__map *map, const char *path, mrd_error *error);
@@ -36,8 +36,7 @@ MRD_MUST_CHECK mrd_status mrd__file_head(const char *path, char *out, size_t siz
 MRD_MUST_CHECK mrd_status mrd__file_write_atomic(const char *path, const void *data, size_t size,
                                                  mrd_error *error);
 /* Copy with the same safety (reflink where the file system can). */
-MRD_MUST_CHECK mrd_status mrd__file_copy_atomic(const char *from, const char *to,
-                                                mrd_error *error);
+MRD_MUST_CHECK mrd_status mrd__file_copy_atomic(const char *from, const char *to, mrd_error *error);
 MRD_MUST_CHECK mrd_status mrd__make_folders(const char *path, mrd_error *error); /* mkdir -p */
 bool mrd__file_exists(const char *path);
 

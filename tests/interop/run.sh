@@ -15,7 +15,7 @@ if ! command -v node >/dev/null; then
 fi
 lock=$here/package-lock.json
 stamp=$here/node_modules/.package-lock.json
-if [ ! -e "$stamp" ] || [ "$lock" -nt "$stamp" ]; then
+if [ ! -e "$stamp" ] || [ -n "$(find "$lock" -newer "$stamp")" ]; then
     if ! npm --prefix "$here" ci --silent >"$out/npm.log" 2>&1; then
         echo "SKIP interop/arrow: npm cannot install its packages, see $out/npm.log"
         exit 0
