@@ -6,6 +6,7 @@
 #include "ingest/chrome_json/event.h"
 
 enum {
+    QUICK_SIZE = 21,
     MAX_WHOLE_DIGITS = 19,
     MAX_EXPONENT = 1000000000
 };
@@ -92,8 +93,33 @@ static uint64_t whole_part(const decimal *d, int64_t point, int *next)
     return value;
 }
 
+/* Digits, a whole part below 9 * 10^15 (it leaves room for 10^3) and at most `shift` digits behind
+ * the point: what files are full of. */
+static inline bool quick(mrd__str text, int shift, int64_t *out)
+{
+    const char *p = text.data, *end = text.data + text.size;
+    bool negative = p < end && *p == '-';
+    p += negative;
+    const char *first = p;
+    uint64_t value = 0;
+    while (p < end && is_digit(*p))
+        value = value * 10 + (uint64_t)(*p++ - '0');
+    if (p == first || p - first > 16 || value >= 9000000000000000u) return false;
+    if (p < end) {
+        if (*p++ != '.') return false;
+        for (; p < end && is_digit(*p) && shift > 0; shift--)
+            value = value * 10 + (uint64_t)(*p++ - '0');
+        if (p < end) return false;
+    }
+    for (; shift > 0; shift--)
+        value *= 10;
+    *out = negative ? -(int64_t)value : (int64_t)value;
+    return true;
+}
+
 static mrd__cj_number convert(mrd__str text, int shift, bool round, int64_t *out)
 {
+    if (text.size <= QUICK_SIZE && quick(text, shift, out)) return MRD__CJ_EXACT;
     decimal d = {0};
     if (!scan(text, &d)) return MRD__CJ_NOT_A_NUMBER;
     int64_t point = d.point + shift;

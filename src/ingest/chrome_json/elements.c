@@ -1,5 +1,6 @@
 /* The loop over the elements of traceEvents. Commas between elements may be missing, doubled or
  * stand before the first one and behind the last. */
+#include "ingest/chrome_json/fast.h"
 #include "ingest/chrome_json/limits.h"
 #include "ingest/chrome_json/reader.h"
 
@@ -20,8 +21,8 @@ static mrd__cj_stop stop_of(mrd__cj_core *core, mrd__cj_status status, size_t si
 {
     if (status == MRD__CJ_ERROR) return MRD__CJ_BROKEN;
     if (window == size) return MRD__CJ_WANT_MORE;
-    unsigned char letter = event != NULL ? mrd__cj_letter(event) : 0;
-    if (event != NULL) mrd__shard_count(core->out.shard, letter < 0x80 ? letter : '?');
+    core->large_event = event != NULL;
+    core->large_letter = event != NULL ? mrd__cj_letter(event) : 0;
     return MRD__CJ_TOO_LARGE;
 }
 
@@ -60,6 +61,12 @@ mrd__cj_stop mrd__cj_read_elements(mrd__cj_core *core, const char *data, size_t 
             continue;
         }
         if (*at >= until) return MRD__CJ_REACHED;
+        if (core->fast && mrd__cj_fast_event(data + *at, &event)) {
+            event.offset = core->base + *at;
+            mrd__cj_emit(&core->out, &event);
+            *at += event.size;
+            continue;
+        }
         status = mrd__cj_walk_event(&core->walk, data, window, *at, &event);
         if (status != MRD__CJ_OK) return stop_of(core, status, size, window, &event);
         event.offset = core->base + *at;

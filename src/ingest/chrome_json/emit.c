@@ -558,6 +558,11 @@ static void emit_metadata(mrd__cj_out *out, const mrd__cj_event *event)
     }
 }
 
+void mrd__cj_count(mrd__cj_out *out, unsigned char letter)
+{
+    mrd__shard_count(out->shard, letter < 0x80 ? letter : '?');
+}
+
 static void emit_phase(mrd__cj_out *out, const mrd__cj_event *event, unsigned char letter)
 {
     switch (letter) {
@@ -628,10 +633,10 @@ void mrd__cj_emit(mrd__cj_out *out, const mrd__cj_event *event)
 {
     if (is_empty(event)) return;
     unsigned char letter = mrd__cj_letter(event);
-    mrd__shard_count(out->shard, letter < 0x80 ? letter : '?');
-    const mrd__json_text_stats *stats = &event->stats;
-    count_stats(out, stats, event->nonstandard, event->duplicates, event->offset,
-                whole_text(event));
+    mrd__cj_count(out, letter);
+    if (!event->plain)
+        count_stats(out, &event->stats, event->nonstandard, event->duplicates, event->offset,
+                    whole_text(event));
     if (event->string_too_long) {
         lose(out, event, MRD__LOSS_STRING_TOO_LONG, 0);
         return;

@@ -43,6 +43,7 @@ typedef struct mrd__cj_event {
     size_t size;
     uint64_t offset;  /* of text in the file */
     uint32_t present; /* bit per field; the others are not set */
+    bool plain;       /* nothing below is set: there is nothing to count */
     bool args_too_deep, string_too_long;
     uint64_t nonstandard, duplicates; /* in the whole event, args included */
     mrd__json_text_stats stats;
@@ -144,6 +145,8 @@ void mrd__cj_out_reset(mrd__cj_out *out);
 void mrd__cj_emit(mrd__cj_out *out, const mrd__cj_event *event);
 /* The phase letter an event counts as; 0 when it has none. */
 unsigned char mrd__cj_letter(const mrd__cj_event *event);
+/* Count an event by its letter (0: none). */
+void mrd__cj_count(mrd__cj_out *out, unsigned char letter);
 /* Counts that belong to text of any kind, each at offset. */
 void mrd__cj_emit_stats(mrd__cj_out *out, const mrd__cj_walk *walk, uint64_t offset,
                         mrd__str excerpt);

@@ -24,6 +24,10 @@
 #define MRD__CJ_CHUNK ((size_t)1 << 20)
 /* Bytes inflated at a time: small enough to stay in the second-level cache. */
 #define MRD__CJ_PIECE ((size_t)256 << 10)
+/* Time between calls of the progress function: at most 20 a second. */
+#define MRD__CJ_PROGRESS_NS 50000000u
+/* Bytes the serial reader takes between two looks at the clock. */
+#define MRD__CJ_TICK ((size_t)8 << 20)
 /* Below this size a file is read by one thread: starting others costs more than they save. */
 #define MRD__CJ_PARALLEL_MIN ((size_t)1 << 20)
 /* A border inside a longer run of backslashes is left to the serial reader. */

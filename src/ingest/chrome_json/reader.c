@@ -13,6 +13,7 @@
  * an item that comes byte by byte costs no more than three times its length. */
 #include "ingest/chrome_json/reader.h"
 #include "base/error.h"
+#include "ingest/chrome_json/fast.h"
 #include "ingest/chrome_json/limits.h"
 
 #include <string.h>
@@ -32,7 +33,8 @@ typedef enum progress {
     GO_ON,
     WAIT,
     STOP,
-    NOT_A_TRACE
+    NOT_A_TRACE,
+    CANCELLED
 } progress;
 
 typedef struct top_key {
@@ -43,6 +45,8 @@ typedef struct top_key {
 struct mrd__chrome_json_reader {
     mrd__cj_core core;
     state state;
+    bool (*tick)(void *ctx, uint64_t done);
+    void *tick_ctx;
     bool object_form, events_seen, started, stop_at_events, final;
     mrd__buf pending; /* fed and not yet taken */
     size_t retry_at;  /* size of pending that makes another look worth it */
@@ -74,6 +78,8 @@ mrd__chrome_json_reader *mrd__chrome_json_create(const mrd__cj_reader_options *o
     reader->core.out.own_args = options->own_args;
     reader->core.fast = options->fast;
     reader->stop_at_events = options->stop_at_events;
+    reader->tick = options->tick;
+    reader->tick_ctx = options->tick_ctx;
     return reader;
 }
 
@@ -348,13 +354,17 @@ static progress step_events(mrd__chrome_json_reader *r, window *w)
 {
     if (r->stop_at_events) return STOP;
     mrd__cj_walk *walk = &r->core.walk;
-    switch (mrd__cj_read_elements(&r->core, w->data, w->size, &w->at, SIZE_MAX)) {
+    size_t until = w->size - w->at > MRD__CJ_TICK ? w->at + MRD__CJ_TICK : SIZE_MAX;
+    switch (mrd__cj_read_elements(&r->core, w->data, w->size, &w->at, until)) {
+    case MRD__CJ_REACHED:
+        return r->tick == NULL || r->tick(r->tick_ctx, r->core.base + w->at) ? GO_ON : CANCELLED;
     case MRD__CJ_CLOSED:
         r->state = r->object_form ? KEY : DONE;
         return GO_ON;
     case MRD__CJ_BROKEN:
         return begin_resync(r, w, walk->error_at, walk->error_what);
     case MRD__CJ_TOO_LARGE:
+        if (r->core.large_event) mrd__cj_count(&r->core.out, r->core.large_letter);
         lose(r, MRD__LOSS_EVENT_TOO_LARGE, r->core.base + w->at, w->data + w->at,
              MRD__LOSS_EXCERPT);
         return begin_skip(r, EVENTS);
@@ -401,6 +411,7 @@ static mrd_status run(mrd__chrome_json_reader *r, window *w, mrd_error *error)
     do {
         now = step(r, w);
     } while (now == GO_ON);
+    if (now == CANCELLED) return mrd__fail(error, MRD_ERR_CANCELLED, "cancelled", "cancelled");
     if (now != NOT_A_TRACE) return MRD_OK;
     return mrd__fail(error, MRD_ERR_FORMAT, "not_a_trace",
                      "not a Chrome trace: it begins with neither '{' nor '['");
@@ -408,8 +419,16 @@ static mrd_status run(mrd__chrome_json_reader *r, window *w, mrd_error *error)
 
 /* ---- Doors ---- */
 
+/* The fast walker runs into zeros at the end of the text. */
+static void zero_slack(mrd__buf *pending)
+{
+    mrd__buf_reserve(pending, MRD__CJ_SLACK);
+    memset(pending->data + pending->size, 0, MRD__CJ_SLACK);
+}
+
 static mrd_status run_pending(mrd__chrome_json_reader *r, mrd_error *error)
 {
+    if (r->core.fast) zero_slack(&r->pending);
     window w = {r->pending.data, r->pending.size, 0};
     MRD__TRY(run(r, &w, error));
     size_t left = w.size - w.at;
@@ -467,7 +486,7 @@ mrd_status mrd__chrome_json_map(mrd__chrome_json_reader *r, const char *data, si
     r->core.base = 0;
     MRD__TRY(run(r, &w, error));
     *at = w.at;
-    if (r->stop_at_events && r->state == EVENTS) return MRD_OK;
+    if (mrd__chrome_json_at_events(r)) return MRD_OK;
     /* The tail that waits for more becomes what finish looks at. */
     r->core.base = w.at;
     mrd__buf_clear(&r->pending);
@@ -475,10 +494,13 @@ mrd_status mrd__chrome_json_map(mrd__chrome_json_reader *r, const char *data, si
     return MRD_OK;
 }
 
-void mrd__chrome_json_resume(mrd__chrome_json_reader *r, mrd__shard *shard, bool closed)
+bool mrd__chrome_json_at_events(const mrd__chrome_json_reader *r)
 {
-    r->core.out.shard = shard;
-    memset(r->core.out.threads, 0, sizeof r->core.out.threads);
+    return r->stop_at_events && r->state == EVENTS;
+}
+
+void mrd__chrome_json_resume(mrd__chrome_json_reader *r, bool closed)
+{
     r->stop_at_events = false;
     if (closed) r->state = r->object_form ? KEY : DONE;
 }

@@ -12,6 +12,8 @@ typedef struct mrd__cj_reader_options {
     bool own_args;       /* the text is no mapped file: copy args into the shard */
     bool fast;           /* try the fast walker first; feed then copies, map needs readable slack */
     bool stop_at_events; /* map only: return before the first element of traceEvents */
+    bool (*tick)(void *ctx, uint64_t done); /* may be NULL; now and then; false cancels */
+    void *tick_ctx;
 } mrd__cj_reader_options;
 
 mrd__chrome_json_reader *mrd__chrome_json_create(const mrd__cj_reader_options *options);
@@ -29,17 +31,21 @@ MRD_MUST_CHECK mrd_status mrd__chrome_json_finish(mrd__chrome_json_reader *reade
 /* Read from *at on, as far as the options say, without copying; data is the whole text. */
 MRD_MUST_CHECK mrd_status mrd__chrome_json_map(mrd__chrome_json_reader *reader, const char *data,
                                                size_t size, size_t *at, mrd_error *error);
-/* After a stop at the events, others have read up to `at`: go on there, in a new shard. closed:
- * the array's bracket lies right before `at`. */
-void mrd__chrome_json_resume(mrd__chrome_json_reader *reader, mrd__shard *shard, bool closed);
+/* Did it stop before the events? */
+bool mrd__chrome_json_at_events(const mrd__chrome_json_reader *reader);
+/* Others have read the events up to where mrd__chrome_json_map is called next. closed: the array's
+ * bracket lies right before that. */
+void mrd__chrome_json_resume(mrd__chrome_json_reader *reader, bool closed);
 
 /* ---- The loop over elements ---- */
 
 typedef struct mrd__cj_core {
     mrd__cj_out out;
     mrd__cj_walk walk;
-    uint64_t base; /* offset of the window's first byte in the file */
-    bool fast;
+    uint64_t base;              /* offset of the window's first byte in the file */
+    bool fast;                  /* try the fast walker first: see MRD__CJ_SLACK */
+    bool large_event;           /* TOO_LARGE: it is an object, */
+    unsigned char large_letter; /* and its phase as far as it was seen */
 } mrd__cj_core;
 
 void mrd__cj_core_reset(mrd__cj_core *core);
@@ -48,7 +54,7 @@ typedef enum mrd__cj_stop {
     MRD__CJ_WANT_MORE, /* the text ends inside the element at *at */
     MRD__CJ_CLOSED,    /* *at is behind the closing bracket */
     MRD__CJ_BROKEN,    /* a syntax error in the element at *at: core->walk.error_at, _what */
-    MRD__CJ_TOO_LARGE, /* the element at *at passes MRD__CJ_MAX_EVENT; it is counted */
+    MRD__CJ_TOO_LARGE, /* the element at *at passes MRD__CJ_MAX_EVENT */
     MRD__CJ_REACHED,   /* an element that is an object begins at *at, not before `until` */
 } mrd__cj_stop;
 /* Read elements at data[*at...] and emit them. An element the text ends in is not taken. */

@@ -409,6 +409,7 @@ mrd__cj_status mrd__cj_walk_event(mrd__cj_walk *walk, const char *data, size_t s
     mrd__cj_status status = walk_object(walk, event, false);
     event->text = data + at;
     event->size = walk->at - at;
+    event->plain = false;
     event->string_too_long = walk->string_too_long;
     event->nonstandard = walk->nonstandard;
     event->duplicates = walk->duplicates;
