@@ -26,7 +26,11 @@
 typedef uint32_t mrd__str_id; /* 0 is the empty string */
 
 /* Process and thread ids as the file writes them. */
-typedef enum mrd__ident_kind { MRD__IDENT_NONE, MRD__IDENT_NUMBER, MRD__IDENT_TEXT } mrd__ident_kind;
+typedef enum mrd__ident_kind {
+    MRD__IDENT_NONE,
+    MRD__IDENT_NUMBER,
+    MRD__IDENT_TEXT
+} mrd__ident_kind;
 typedef struct mrd__ident {
     uint8_t kind;
     mrd__str_id text; /* TEXT */
@@ -35,7 +39,7 @@ typedef struct mrd__ident {
 
 typedef struct mrd__process { /* index = display order */
     mrd__ident pid;
-    mrd__str_id name;           /* the last seen, 0 none */
+    mrd__str_id name;                /* the last seen, 0 none */
     uint32_t name_first, name_count; /* all seen, in order: store->process_names */
     int64_t sort_index;
     mrd__str_id labels;
@@ -59,12 +63,12 @@ const char *mrd__track_kind_name(mrd__track_kind kind); /* thread, async, interv
 
 typedef struct mrd__track { /* index = id = display order */
     uint8_t kind;
-    uint8_t scope;      /* INSTANT: mrd__scope */
-    uint32_t parent;    /* track id or MRD__NONE */
-    mrd__str_id name;   /* COUNTER: "name series" */
-    mrd__str_id series; /* COUNTER: the series (arg key) */
-    mrd__str_id group;  /* event records: link, cdma, flow, other; else 0 */
-    uint32_t process, thread; /* indices or MRD__NONE */
+    uint8_t scope;                 /* INSTANT: mrd__scope */
+    uint32_t parent;               /* track id or MRD__NONE */
+    mrd__str_id name;              /* COUNTER: "name series" */
+    mrd__str_id series;            /* COUNTER: the series (arg key) */
+    mrd__str_id group;             /* event records: link, cdma, flow, other; else 0 */
+    uint32_t process, thread;      /* indices or MRD__NONE */
     uint32_t first_row, row_count; /* slices: rows of store->rows; else 0, 0 */
     uint64_t first, count; /* COUNTER, INSTANT: range of the sample columns; slices: range of the
                               slice columns (a track's rows are contiguous) */
@@ -100,7 +104,11 @@ typedef struct mrd__slices {
     uint32_t *order; /* rank in (time, file order) over all slices: the order of dump */
 } mrd__slices;
 
-typedef enum mrd__scope { MRD__SCOPE_THREAD, MRD__SCOPE_PROCESS, MRD__SCOPE_GLOBAL } mrd__scope;
+typedef enum mrd__scope {
+    MRD__SCOPE_THREAD,
+    MRD__SCOPE_PROCESS,
+    MRD__SCOPE_GLOBAL
+} mrd__scope;
 typedef struct mrd__instants { /* grouped by track, sorted by time inside it */
     uint64_t count;
     double *time;
@@ -118,24 +126,24 @@ typedef struct mrd__counters { /* grouped by track, sorted by time inside it, ti
 
 typedef struct mrd__flow {
     mrd__str_id category, name, id;
-    uint32_t from, to; /* slice ids; direction as the file says (start to end) */
+    uint32_t from, to;         /* slice ids; direction as the file says (start to end) */
     double from_time, to_time; /* of the two flow points, relative ns */
 } mrd__flow;
 
 typedef struct mrd__metadata {
-    mrd__str_id key; /* flat: a.b[0] */
+    mrd__str_id key;   /* flat: a.b[0] */
     mrd__str_id value; /* scalar as text: JSON strings decoded, numbers as written */
     uint8_t json_type; /* mrd__json_type of the value */
 } mrd__metadata;
 
 typedef struct mrd__file {
     char *path;
-    const char *format; /* static: chrome_json, event_parquet, ... */
-    const char *clock;  /* static: trace_file (private timeline), ... */
-    uint64_t bytes;     /* on disk */
-    uint64_t events;    /* what the file holds, before any loss */
+    const char *format;   /* static: chrome_json, event_parquet, ... */
+    const char *clock;    /* static: trace_file (private timeline), ... */
+    uint64_t bytes;       /* on disk */
+    uint64_t events;      /* what the file holds, before any loss */
     uint64_t phases[128]; /* by letter */
-    mrd__map map;       /* kept for args text; data NULL when the file was read as a stream */
+    mrd__map map;         /* kept for args text; data NULL when the file was read as a stream */
     uint64_t gzip_members;
 } mrd__file;
 
@@ -150,8 +158,8 @@ typedef struct mrd__exact_list {
 
 typedef struct mrd__store {
     int64_t origin_ns;
-    bool empty;                /* no events: the bounds are null */
-    int64_t start_ns, end_ns;  /* bounds, absolute (event traces: floor and ceil of the doubles) */
+    bool empty;               /* no events: the bounds are null */
+    int64_t start_ns, end_ns; /* bounds, absolute (event traces: floor and ceil of the doubles) */
     int64_t view_start_ns, view_end_ns; /* default view */
 
     mrd__str *strings; /* [string_count], valid UTF-8, borrowed from string_bytes; [0] is empty */
@@ -174,7 +182,7 @@ typedef struct mrd__store {
     mrd__instants instants;
     mrd__counters counters;
     uint64_t unclosed;
-    mrd__flow *flows;    /* sorted by (from_time, file order) */
+    mrd__flow *flows; /* sorted by (from_time, file order) */
     size_t flow_count;
     uint32_t *flow_by_from, *flow_by_to; /* flow indices sorted by slice id */
     mrd__exact_list exact_slices, exact_instants, exact_counters;
@@ -198,8 +206,8 @@ static inline mrd__str mrd__store_str(const mrd__store *store, mrd__str_id id)
 }
 /* Args text of a slice or instant (a whole JSON object as written; B and E merged), empty when
  * none. Checks that a mapped file did not change. The text may be NaN-tolerant JSON. */
-MRD_MUST_CHECK mrd_status mrd__store_args(const mrd__store *store, mrd__args_ref ref,
-                                          mrd__str *out, mrd_error *error);
+MRD_MUST_CHECK mrd_status mrd__store_args(const mrd__store *store, mrd__args_ref ref, mrd__str *out,
+                                          mrd_error *error);
 /* Row of a slice id (search in the row ranges). */
 uint32_t mrd__store_row_of(const mrd__store *store, uint64_t slice);
 /* Exact absolute times of a slice (end: of the drawn end). */

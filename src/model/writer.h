@@ -16,32 +16,34 @@ typedef struct mrd__writer mrd__writer;
 typedef struct mrd__shard mrd__shard;
 
 typedef enum mrd__phase {
-    MRD__COMPLETE,       /* X: ts, dur */
-    MRD__BEGIN,          /* B */
-    MRD__END,            /* E: name or category 0 where absent */
-    MRD__INSTANT,        /* i I R: flags hold the mrd__scope */
-    MRD__COUNTER,        /* one series of a C: value; name is the counter's (with its id where it
+    MRD__COMPLETE,         /* X: ts, dur */
+    MRD__BEGIN,            /* B */
+    MRD__END,              /* E: name or category 0 where absent */
+    MRD__INSTANT,          /* i I R: flags hold the mrd__scope */
+    MRD__COUNTER,          /* one series of a C: value; name is the counter's (with its id where it
                             has one), extra is the string id of the series */
-    MRD__ASYNC_BEGIN,    /* b: extra is a side record */
-    MRD__ASYNC_END,      /* e */
-    MRD__ASYNC_INSTANT,  /* n */
-    MRD__OLD_ASYNC_START, /* S: matched by (category, name, id) of the process, steps inside */
-    MRD__OLD_ASYNC_STEP,  /* T, p */
+    MRD__ASYNC_BEGIN,      /* b: extra is a side record */
+    MRD__ASYNC_END,        /* e */
+    MRD__ASYNC_INSTANT,    /* n */
+    MRD__OLD_ASYNC_START,  /* S: matched by (category, name, id) of the process, steps inside */
+    MRD__OLD_ASYNC_STEP,   /* T, p */
     MRD__OLD_ASYNC_FINISH, /* F */
-    MRD__FLOW_START,     /* s: extra is a side record */
-    MRD__FLOW_STEP,      /* t */
-    MRD__FLOW_END,       /* f: flag MRD__BIND_ENCLOSING for bp "e" */
-    MRD__PROCESS_NAME,   /* M: name */
+    MRD__FLOW_START,       /* s: extra is a side record */
+    MRD__FLOW_STEP,        /* t */
+    MRD__FLOW_END,         /* f: flag MRD__BIND_ENCLOSING for bp "e" */
+    MRD__PROCESS_NAME,     /* M: name */
     MRD__THREAD_NAME,
     MRD__PROCESS_LABELS,
-    MRD__PROCESS_SORT,   /* dur: the index */
+    MRD__PROCESS_SORT, /* dur: the index */
     MRD__THREAD_SORT,
 } mrd__phase;
 
 enum { /* fact flags; INSTANT: the low two bits are the mrd__scope */
     MRD__SCOPE_MASK = 3,
     MRD__BIND_ENCLOSING = 4,
-    MRD__ARGS_OWNED = 8, /* args lies in the shard's own text, not in the mapped file */
+    MRD__ARGS_OWNED = 8,  /* args lies in the shard's own text, not in the mapped file */
+    MRD__ARGS_PLACE = 16, /* there are no args: args is the event's own offset + 1 in the text,
+                             kept only as the place of losses found while sealing */
 };
 
 /* 40 bytes. ts and dur are ns on the file's clock, exact. */
@@ -53,13 +55,13 @@ typedef struct mrd__fact {
     };
     uint32_t name, category; /* shard-local string ids, 0 none */
     uint32_t thread;         /* shard-local thread, see mrd__shard_thread */
-    uint32_t extra; /* index + 1 of a side record, or the series of a COUNTER; 0 none */
+    uint32_t extra;          /* index + 1 of a side record, or the series of a COUNTER; 0 none */
     uint64_t args : 48; /* offset + 1 of the args object's '{' in the file or own text; 0 none */
     uint64_t phase : 8;
     uint64_t flags : 8;
 } mrd__fact;
 
-enum { /* side flags */
+enum {                  /* side flags */
     MRD__ID_LOCAL = 1,  /* id2.local: per process */
     MRD__ID_GLOBAL = 2, /* id2.global (and plain id with b/e/n) */
     MRD__FLOW_OUT = 4,  /* bind_id with flow_out */

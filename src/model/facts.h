@@ -1,0 +1,94 @@
+/* The writer from inside: what sealing (src/open) reads and nobody else. Importers see writer.h.
+ *
+ *   writer  files[]  shards[]
+ *   shard   pool, threads, sides, blobs    private to one reading thread
+ *           blocks   [f f f f | f f f f | f ...]      facts, blocks of equal size
+ *           chunks   [order 0: 0..6) [order 2: 6..9)  ranges of the shard's facts
+ */
+#ifndef MRD_MODEL_FACTS_H
+#define MRD_MODEL_FACTS_H
+
+#include "model/limits.h"
+#include "model/pool.h"
+#include "model/writer.h"
+
+#include <pthread.h>
+
+#define MRD__FACT_BLOCK (MRD__FACT_BLOCK_BYTES / sizeof(mrd__fact))
+
+typedef struct mrd__shard_thread_key {
+    mrd__ident pid, tid; /* TEXT: shard-local string ids */
+} mrd__shard_thread_key;
+
+/* Owned args text. In a store an args reference names a block by its place in store->blobs. */
+typedef struct mrd__text_blob {
+    char *data;
+    size_t size, capacity;
+} mrd__text_blob;
+
+typedef MRD__VEC(mrd__loss) mrd__loss_vec;
+
+typedef struct mrd__chunk {
+    uint64_t order;
+    uint64_t first, end; /* facts of the shard */
+    uint32_t metadata_first, metadata_end;
+} mrd__chunk;
+
+typedef struct mrd__raw_metadata {
+    char *key, *value; /* in the shard's arena */
+    uint32_t key_size, value_size;
+    uint8_t json_type;
+} mrd__raw_metadata;
+
+struct mrd__shard {
+    mrd__fact *at, *stop; /* inside the newest block: the fast path of mrd__shard_push */
+    MRD__VEC(mrd__fact *) blocks;
+    uint32_t file;
+    mrd__writer *writer;
+
+    mrd__pool pool;
+    MRD__VEC(mrd__shard_thread_key) threads;
+    uint32_t *thread_slots; /* index + 1, open addressing */
+    uint32_t thread_bits;
+    uint32_t last_thread;
+    MRD__VEC(mrd__side) sides;
+    MRD__VEC(mrd__text_blob) blobs;
+    MRD__VEC(mrd__raw_metadata) metadata;
+    mrd__arena texts; /* of metadata */
+
+    MRD__VEC(mrd__chunk) chunks; /* closed ones, ascending order */
+    mrd__chunk open;
+    size_t open_sides, open_blobs, open_blob_size; /* to take the chunk back */
+    uint64_t open_phases[128], phases[128];
+    mrd__loss_vec open_losses, losses;
+};
+
+struct mrd__writer {
+    pthread_mutex_t lock; /* of shards and losses */
+    MRD__VEC(mrd__file) files;
+    MRD__VEC(mrd__shard *) shards;
+    mrd__loss_vec losses; /* found after reading */
+    struct mrd__events *events;
+    uint32_t events_file;
+};
+
+/* Number of facts pushed so far, the open chunk's included. */
+static inline uint64_t mrd__shard_count_facts(const mrd__shard *shard)
+{
+    if (shard->blocks.count == 0) return 0;
+    return shard->blocks.count * MRD__FACT_BLOCK - (uint64_t)(shard->stop - shard->at);
+}
+static inline mrd__fact *mrd__shard_fact(const mrd__shard *shard, uint64_t index)
+{
+    return &shard->blocks.data[index / MRD__FACT_BLOCK][index % MRD__FACT_BLOCK];
+}
+/* Close the open chunk of every shard. Before sealing, once. */
+void mrd__writer_finish(mrd__writer *writer);
+/* Merge a loss into a list: counts add up, the first hit (lowest offset) keeps its place. */
+void mrd__loss_merge(mrd__loss_vec *list, const mrd__loss *loss);
+/* Excerpt of at most MRD__LOSS_EXCERPT bytes, whole and valid UTF-8. */
+void mrd__loss_set_excerpt(mrd__loss *loss, const char *text, size_t size);
+/* Free what only reading and joining need: facts, pools, threads, sides. Blobs stay. */
+void mrd__shard_destroy(mrd__shard *shard);
+
+#endif

@@ -1,0 +1,203 @@
+/* Reading a sealed store. */
+#include "model/store.h"
+
+#include "base/assert.h"
+#include "base/error.h"
+#include "model/args.h"
+#include "model/events.h"
+
+#include <math.h>
+
+const char *mrd__track_kind_name(mrd__track_kind kind)
+{
+    switch (kind) {
+    case MRD__TRACK_THREAD:
+        return "thread";
+    case MRD__TRACK_ASYNC:
+        return "async";
+    case MRD__TRACK_INTERVAL:
+        return "interval";
+    case MRD__TRACK_COUNTER:
+        return "counter";
+    case MRD__TRACK_INSTANT:
+        return "instant";
+    }
+    return "unknown";
+}
+
+static void free_columns(mrd__store *store)
+{
+    mrd__slices *s = &store->slices;
+    mrd__pages_free(s->start, s->count * sizeof *s->start);
+    mrd__pages_free(s->end, s->count * sizeof *s->end);
+    mrd__pages_free(s->name, s->count * sizeof *s->name);
+    mrd__pages_free(s->category, s->count * sizeof *s->category);
+    mrd__pages_free(s->parent, s->count * sizeof *s->parent);
+    mrd__pages_free(s->args, s->count * sizeof *s->args);
+    mrd__pages_free(s->flags, s->count * sizeof *s->flags);
+    mrd__pages_free(s->order, s->count * sizeof *s->order);
+    mrd__instants *i = &store->instants;
+    mrd__pages_free(i->time, i->count * sizeof *i->time);
+    mrd__pages_free(i->name, i->count * sizeof *i->name);
+    mrd__pages_free(i->category, i->count * sizeof *i->category);
+    mrd__pages_free(i->args, i->count * sizeof *i->args);
+    mrd__pages_free(i->order, i->count * sizeof *i->order);
+    mrd__counters *c = &store->counters;
+    mrd__pages_free(c->time, c->count * sizeof *c->time);
+    mrd__pages_free(c->value, c->count * sizeof *c->value);
+    mrd__pages_free(c->order, c->count * sizeof *c->order);
+    mrd__pyramid_reset(&c->pyramid);
+}
+
+void mrd__store_destroy(mrd__store **store)
+{
+    if (store == NULL || *store == NULL) return;
+    mrd__store *s = *store;
+    mrd__rows_reset(&s->rows);
+    free_columns(s);
+    mrd__free(s->row_infos);
+    mrd__free(s->strings);
+    mrd__arena_reset(&s->string_bytes);
+    for (size_t i = 0; i < s->file_count; i++) {
+        mrd__free(s->files[i].path);
+        mrd__map_close(&s->files[i].map);
+    }
+    mrd__free(s->files);
+    mrd__free(s->processes);
+    mrd__free(s->process_names);
+    mrd__free(s->threads);
+    mrd__free(s->tracks);
+    mrd__free(s->flows);
+    mrd__free(s->flow_by_from);
+    mrd__free(s->flow_by_to);
+    mrd__free(s->exact_slices.data);
+    mrd__free(s->exact_instants.data);
+    mrd__free(s->exact_counters.data);
+    mrd__events_destroy(&s->events);
+    mrd__free(s->losses);
+    mrd__free(s->metadata);
+    for (size_t b = 0; b < s->blob_count; b++)
+        mrd__pages_free(s->blobs[b].data, s->blobs[b].capacity);
+    mrd__free(s->blobs);
+    mrd__free(s);
+    *store = NULL;
+}
+
+mrd_status mrd__store_args(const mrd__store *store, mrd__args_ref ref, mrd__str *out,
+                           mrd_error *error)
+{
+    *out = (mrd__str){"", 0};
+    if (ref == 0) return MRD_OK;
+    uint32_t source = mrd__args_source(ref);
+    if ((source & MRD__ARGS_BLOB) == 0) {
+        mrd__assert(source < store->file_count);
+        MRD__TRY(mrd__map_check(&store->files[source].map, error));
+    }
+    mrd__args_room room = {store->files, store->file_count, store->blobs, store->blob_count};
+    *out = mrd__args_text(&room, ref);
+    return MRD_OK;
+}
+
+uint32_t mrd__store_row_of(const mrd__store *store, uint64_t slice)
+{
+    mrd__assert(slice < store->slices.count);
+    uint32_t low = 0;
+    uint32_t high = store->rows.row_count;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (store->rows.first[middle] <= slice)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* ---- Exact times ---- */
+
+static const mrd__exact *find_exact(const mrd__exact_list *list, uint64_t index)
+{
+    size_t low = 0;
+    size_t high = list->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (list->data[middle].index < index)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < list->count && list->data[low].index == index ? &list->data[low] : NULL;
+}
+
+int64_t mrd__store_absolute(const mrd__store *store, double relative)
+{
+    return (int64_t)((uint64_t)store->origin_ns + (uint64_t)(int64_t)round(relative));
+}
+
+int64_t mrd__store_slice_start(const mrd__store *store, uint64_t slice)
+{
+    const mrd__exact *exact = find_exact(&store->exact_slices, slice);
+    if (exact != NULL) return exact->start_ns;
+    return mrd__store_absolute(store, store->slices.start[slice]);
+}
+
+int64_t mrd__store_slice_end(const mrd__store *store, uint64_t slice)
+{
+    const mrd__exact *exact = find_exact(&store->exact_slices, slice);
+    if (exact != NULL) return exact->end_ns;
+    return mrd__store_absolute(store, store->slices.end[slice]);
+}
+
+int64_t mrd__store_instant_time(const mrd__store *store, uint64_t instant)
+{
+    const mrd__exact *exact = find_exact(&store->exact_instants, instant);
+    if (exact != NULL) return exact->start_ns;
+    return mrd__store_absolute(store, store->instants.time[instant]);
+}
+
+int64_t mrd__store_counter_time(const mrd__store *store, uint64_t sample)
+{
+    const mrd__exact *exact = find_exact(&store->exact_counters, sample);
+    if (exact != NULL) return exact->start_ns;
+    return mrd__store_absolute(store, store->counters.time[sample]);
+}
+
+/* ---- Memory ---- */
+
+static uint64_t events_memory(const mrd__events *events)
+{
+    if (events == NULL) return 0;
+    uint64_t bytes = events->count * (2 * sizeof(double) + sizeof(uint32_t));
+    if (events->detail_first != NULL)
+        bytes += (events->count + 1) * sizeof(uint64_t) + events->detail_first[events->count];
+    return bytes + events->key_count * sizeof *events->keys;
+}
+
+void mrd__store_memory_of(const mrd__store *store, mrd__store_memory *out)
+{
+    *out = (mrd__store_memory){0};
+    const mrd__slices *s = &store->slices;
+    out->slices =
+        s->count * (2 * sizeof *s->start + sizeof *s->name + sizeof *s->category +
+                    sizeof *s->parent + sizeof *s->args + sizeof *s->flags + sizeof *s->order);
+    out->rows = mrd__rows_memory(&store->rows) + store->rows.row_count * sizeof *store->row_infos;
+    const mrd__instants *i = &store->instants;
+    out->instants = i->count * (sizeof *i->time + sizeof *i->name + sizeof *i->category +
+                                sizeof *i->args + sizeof *i->order);
+    const mrd__counters *c = &store->counters;
+    out->counters = c->count * (sizeof *c->time + sizeof *c->value + sizeof *c->order) +
+                    mrd__pyramid_memory(&c->pyramid);
+    out->flows = store->flow_count * (sizeof *store->flows + 2 * sizeof *store->flow_by_from);
+    out->events = events_memory(store->events);
+    if (store->events != NULL) {
+        out->intervals = 2 * sizeof(double) * store->events->intervals.count +
+                         mrd__rows_memory(&store->events->intervals);
+    }
+    out->strings = store->string_count * sizeof *store->strings + store->string_bytes.total;
+    for (size_t b = 0; b < store->blob_count; b++)
+        out->args += store->blobs[b].size;
+    for (size_t f = 0; f < store->file_count; f++)
+        out->mapped += store->files[f].map.size;
+    out->total = out->slices + out->rows + out->instants + out->counters + out->flows +
+                 out->events + out->intervals + out->strings + out->args;
+}

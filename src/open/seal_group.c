@@ -1,0 +1,308 @@
+/* Second step of sealing: every fact finds its group (one per track to be) and moves there.
+ *
+ * The facts are cut into spans of whole chunks, one a worker. First each span counts its facts per
+ * group; then the groups are put in display order, each span knows where its part of each group
+ * begins, and the facts move, in file order, into one array:
+ *
+ *   spans    [ chunk chunk | chunk chunk ]         facts as read, any track
+ *   items    [ g0: span0 span1 | g1: span0 span1 | ...]
+ *
+ * Groups of threads and instants are numbered by slot; counters and async keys are found by a hash
+ * table of the span. What was moved is given back to the system on the way. */
+#include "open/sealing_group.h"
+
+#include "base/assert.h"
+
+#include <string.h>
+
+#define RELEASE_BYTES ((size_t)2 << 20) /* facts given back at once: fewer system calls */
+
+/* ---- Counting ---- */
+
+static uint32_t dynamic_group(mrd__span *span, const mrd__group_key *key, uint32_t order)
+{
+    if (span->keys.count * 2 >= span->key_size) mrd__span_grow(span);
+    size_t mask = span->key_size - 1;
+    size_t at = mrd__group_key_hash(key) & mask;
+    for (; span->key_slots[at] != 0; at = (at + 1) & mask) {
+        uint32_t index = span->key_slots[at] - 1;
+        if (memcmp(&span->keys.data[index].key, key, sizeof *key) == 0) return index;
+    }
+    mrd__vec_push(&span->keys, ((mrd__span_group){.key = *key, .first_order = order}));
+    span->key_slots[at] = (uint32_t)span->keys.count;
+    return (uint32_t)span->keys.count - 1;
+}
+
+typedef struct counting {
+    mrd__sealing *seal;
+    mrd__span *span;
+    const uint32_t *strings;
+    const mrd__thread_ref *threads;
+    const mrd__joined *chunk;
+    int64_t last_slice, last_instant, last_counter;
+} counting;
+
+static void note_time(int64_t ts, int64_t *last, bool *sorted, int64_t *first, bool *any)
+{
+    if (!*any) {
+        *any = true;
+        *first = ts;
+    } else if (ts < *last) {
+        *sorted = false;
+    }
+    *last = ts;
+}
+
+static void take_flow(counting *c, const mrd__fact *fact, uint32_t order)
+{
+    mrd__flow_point point = {.ts = fact->ts,
+                             .category = c->strings[fact->category],
+                             .name = c->strings[fact->name],
+                             .thread = c->threads[fact->thread].thread,
+                             .order = order,
+                             .slice = MRD__NONE,
+                             .phase = (uint8_t)fact->phase};
+    if (fact->extra != 0) point.id = c->strings[c->chunk->shard->sides.data[fact->extra - 1].id];
+    if ((fact->flags & MRD__BIND_ENCLOSING) != 0) point.flags |= MRD__POINT_ENCLOSING;
+    mrd__vec_push(&c->span->points, point);
+}
+
+/* A slice with bind_id is a point of its own. */
+static void take_binding(counting *c, const mrd__fact *fact, uint32_t order)
+{
+    const mrd__side *side = &c->chunk->shard->sides.data[fact->extra - 1];
+    if (side->bind_id == 0) return;
+    uint32_t both = side->flags & (MRD__FLOW_IN | MRD__FLOW_OUT);
+    if (both == 0) {
+        mrd__found_at(&c->span->found, MRD__LOSS_FLOW_WITHOUT_DIRECTION, order,
+                      c->strings[fact->name], -1, 0);
+        return;
+    }
+    mrd__flow_point point = {.ts = fact->ts,
+                             .id = c->strings[side->bind_id],
+                             .thread = MRD__NONE,
+                             .order = order,
+                             .slice = MRD__NONE,
+                             .flags = MRD__POINT_SLICE};
+    point.phase = both == MRD__FLOW_OUT  ? MRD__FLOW_START
+                  : both == MRD__FLOW_IN ? MRD__FLOW_END
+                                         : MRD__FLOW_STEP;
+    mrd__vec_push(&c->span->points, point);
+}
+
+static uint32_t async_group(counting *c, const mrd__fact *fact, uint32_t process, uint32_t order)
+{
+    mrd__group_key key = {.kind = MRD__TRACK_ASYNC,
+                          .file = c->chunk->file,
+                          .process = MRD__NONE,
+                          .category = c->strings[fact->category]};
+    bool old = fact->phase >= MRD__OLD_ASYNC_START && fact->phase <= MRD__OLD_ASYNC_FINISH;
+    if (fact->extra != 0) {
+        const mrd__side *side = &c->chunk->shard->sides.data[fact->extra - 1];
+        key.id = c->strings[side->id];
+        key.scope = c->strings[side->scope];
+        if ((side->flags & MRD__ID_LOCAL) != 0) key.process = process;
+        if (side->bind_id != 0) take_binding(c, fact, order);
+    }
+    if (old) {
+        key.name = c->strings[fact->name];
+        key.process = process;
+        key.old = 1;
+    }
+    return dynamic_group(c->span, &key, order);
+}
+
+/* Group of a fact, counted from 0 over the fixed and the span's own; MRD__NONE: not an item. */
+static uint32_t group_of(counting *c, mrd__fact *fact, uint32_t order)
+{
+    mrd__span *span = c->span;
+    const mrd__sealing *seal = c->seal;
+    uint32_t thread = c->threads[fact->thread].thread;
+    uint32_t process = seal->threads.data[thread].process;
+    if (c->threads[fact->thread].named) span->thread_used[thread] = 1;
+    span->process_used[process] = 1;
+    switch ((mrd__phase)fact->phase) {
+    case MRD__COMPLETE:
+    case MRD__BEGIN:
+        note_time(fact->ts, &c->last_slice, &span->slices.sorted, &span->slices.first,
+                  &span->slices.any);
+        if (fact->extra != 0) take_binding(c, fact, order);
+        span->thread_used[thread] = 1;
+        return thread;
+    case MRD__END:
+        span->thread_used[thread] = 1;
+        return thread;
+    case MRD__INSTANT:
+        note_time(fact->ts, &c->last_instant, &span->instants.sorted, &span->instants.first,
+                  &span->instants.any);
+        if ((fact->flags & MRD__SCOPE_MASK) == MRD__SCOPE_GLOBAL) return span->fixed - 1;
+        if ((fact->flags & MRD__SCOPE_MASK) == MRD__SCOPE_PROCESS)
+            return 2 * (uint32_t)seal->threads.count + process;
+        span->thread_used[thread] = 1;
+        return (uint32_t)seal->threads.count + thread;
+    case MRD__COUNTER: {
+        note_time(fact->ts, &c->last_counter, &span->counters.sorted, &span->counters.first,
+                  &span->counters.any);
+        mrd__group_key key = {.kind = MRD__TRACK_COUNTER,
+                              .process = process,
+                              .name = c->strings[fact->name],
+                              .id = c->strings[fact->extra]};
+        return span->fixed + dynamic_group(span, &key, order);
+    }
+    case MRD__ASYNC_BEGIN:
+    case MRD__ASYNC_INSTANT:
+    case MRD__OLD_ASYNC_START:
+    case MRD__OLD_ASYNC_STEP:
+        note_time(fact->ts, &c->last_slice, &span->slices.sorted, &span->slices.first,
+                  &span->slices.any);
+        return span->fixed + async_group(c, fact, process, order);
+    case MRD__ASYNC_END:
+    case MRD__OLD_ASYNC_FINISH:
+        return span->fixed + async_group(c, fact, process, order);
+    default:
+        return MRD__NONE;
+    }
+}
+
+static void take_meta(counting *c, const mrd__fact *fact, uint32_t order)
+{
+    uint32_t thread = c->threads[fact->thread].thread;
+    if (fact->phase == MRD__THREAD_NAME || fact->phase == MRD__THREAD_SORT)
+        c->span->thread_used[thread] = 1;
+    mrd__meta meta = {.order = order,
+                      .phase = (uint8_t)fact->phase,
+                      .thread = thread,
+                      .name = c->strings[fact->name],
+                      .value = fact->dur};
+    mrd__vec_push(&c->span->metas, meta);
+}
+
+static void take_other(counting *c, const mrd__fact *fact, uint32_t order)
+{
+    if (fact->phase >= MRD__FLOW_START && fact->phase <= MRD__FLOW_END) {
+        c->span->thread_used[c->threads[fact->thread].thread] = 1;
+        take_flow(c, fact, order);
+    } else if (fact->phase >= MRD__PROCESS_NAME) {
+        take_meta(c, fact, order);
+    }
+}
+
+/* An end that does not fit int64 cannot be placed. */
+static bool overflows(const mrd__fact *fact)
+{
+    int64_t end;
+    return fact->phase == MRD__COMPLETE && fact->dur > 0 &&
+           __builtin_add_overflow(fact->ts, fact->dur, &end);
+}
+
+static void count_chunk(counting *c)
+{
+    mrd__span *span = c->span;
+    const mrd__joined *chunk = c->chunk;
+    for (uint64_t i = chunk->first; i < chunk->end; i++) {
+        mrd__fact *fact = mrd__shard_fact(chunk->shard, i);
+        uint32_t order = chunk->base + (uint32_t)(i - chunk->first);
+        if (overflows(fact)) {
+            int64_t place = (fact->flags & MRD__ARGS_OWNED) != 0 ? -1 : (int64_t)fact->args - 1;
+            mrd__found_at(&span->found, MRD__LOSS_TIME_OVERFLOW, order, c->strings[fact->name],
+                          place, 0);
+            fact->thread = MRD__NONE;
+            continue;
+        }
+        uint32_t group = group_of(c, fact, order);
+        if (group == MRD__NONE) {
+            take_other(c, fact, order);
+        } else if (group < span->fixed) {
+            span->count[group]++;
+        } else {
+            span->keys.data[group - span->fixed].count++;
+            if (span->keys.data[group - span->fixed].count == 1)
+                span->keys.data[group - span->fixed].process =
+                    c->seal->threads.data[c->threads[fact->thread].thread].process;
+        }
+        fact->thread = group;
+    }
+}
+
+void mrd__span_count(mrd__sealing *seal, mrd__span *span)
+{
+    counting c = {.seal = seal, .span = span};
+    for (size_t i = span->first; i < span->end; i++) {
+        c.chunk = &seal->chunks.data[i];
+        c.strings = seal->string_map[c.chunk->shard_index];
+        c.threads = seal->thread_map[c.chunk->shard_index];
+        count_chunk(&c);
+    }
+    span->slices.last = c.last_slice;
+    span->instants.last = c.last_instant;
+    span->counters.last = c.last_counter;
+}
+
+/* ---- Moving ---- */
+
+static void move_fact(const mrd__sealing *seal, const mrd__joined *chunk, const mrd__fact *fact,
+                      uint32_t order, mrd__item *item)
+{
+    const uint32_t *strings = seal->string_map[chunk->shard_index];
+    item->ts = fact->ts;
+    item->dur = fact->dur;
+    item->name = strings[fact->name];
+    item->category = strings[fact->category];
+    item->order = order;
+    item->phase = (uint8_t)fact->phase;
+    item->flags = 0;
+    item->marks = 0;
+    item->args = 0;
+    if (fact->args != 0) {
+        uint32_t source = chunk->file;
+        uint64_t at = fact->args;
+        if ((fact->flags & MRD__ARGS_OWNED) != 0) {
+            source =
+                MRD__ARGS_BLOB | (seal->blob_base[chunk->shard_index] + (uint32_t)((at - 1) >> 32));
+            at = ((at - 1) & UINT32_MAX) + 1;
+        }
+        item->args = mrd__args_make(source, at);
+        if ((fact->flags & MRD__ARGS_PLACE) != 0) item->marks |= MRD__ITEM_PLACE;
+    }
+    if (fact->extra != 0 && fact->phase != MRD__COUNTER &&
+        chunk->shard->sides.data[fact->extra - 1].bind_id != 0)
+        item->marks |= MRD__ITEM_FLOW;
+}
+
+/* Give back the facts [from, to) of a shard. */
+static void release_facts(mrd__shard *shard, uint64_t from, uint64_t to)
+{
+    while (from < to) {
+        uint64_t block = from / MRD__FACT_BLOCK;
+        uint64_t base = block * MRD__FACT_BLOCK;
+        uint64_t end = to < base + MRD__FACT_BLOCK ? to : base + MRD__FACT_BLOCK;
+        mrd__pages_release(shard->blocks.data[block], (from - base) * sizeof(mrd__fact),
+                           (end - base) * sizeof(mrd__fact));
+        from = end;
+    }
+}
+
+void mrd__span_move(mrd__sealing *seal, mrd__span *span)
+{
+    uint64_t *moved = mrd__new_array(uint64_t, seal->writer->shards.count);
+    memset(moved, 0xFF, seal->writer->shards.count * sizeof *moved);
+    for (size_t c = span->first; c < span->end; c++) {
+        const mrd__joined *chunk = &seal->chunks.data[c];
+        for (uint64_t i = chunk->first; i < chunk->end; i++) {
+            const mrd__fact *fact = mrd__shard_fact(chunk->shard, i);
+            if (fact->thread == MRD__NONE) continue;
+            uint64_t *cursor = fact->thread < span->fixed
+                                   ? &span->cursor[fact->thread]
+                                   : &span->keys.data[fact->thread - span->fixed].cursor;
+            uint32_t order = chunk->base + (uint32_t)(i - chunk->first);
+            move_fact(seal, chunk, fact, order, &seal->items[(*cursor)++]);
+        }
+        uint64_t *from = &moved[chunk->shard_index];
+        if (*from == UINT64_MAX) *from = chunk->first;
+        if ((chunk->end - *from) * sizeof(mrd__fact) >= RELEASE_BYTES) {
+            release_facts(chunk->shard, *from, chunk->end);
+            *from = chunk->end;
+        }
+    }
+    mrd__free(moved);
+}

@@ -1,0 +1,350 @@
+/* Third and fourth step of sealing: each group paired and nested for itself, then its slices
+ * written to the columns, row by row. */
+#include "open/sealing.h"
+
+#include "base/assert.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define RELEASE_BYTES ((size_t)4 << 20) /* items given back at once while they are placed */
+
+/* ---- Args of pairs ---- */
+
+static mrd__text_blob *blob_with_room(mrd__seal_worker *worker, size_t size)
+{
+    mrd__store *store = worker->seal->store;
+    if (worker->blob != MRD__NONE) {
+        mrd__text_blob *own = &store->blobs[worker->blob];
+        if (own->capacity - own->size >= size) return own;
+    }
+    size_t capacity =
+        worker->blob == MRD__NONE ? MRD__BLOB_FIRST : store->blobs[worker->blob].capacity * 2;
+    if (capacity > MRD__BLOB_LARGEST) capacity = MRD__BLOB_LARGEST;
+    if (capacity < size) capacity = size;
+    pthread_mutex_lock(&worker->seal->lock);
+    mrd__assert(store->blob_count < MRD__BLOBS_MAX);
+    worker->blob = (uint32_t)store->blob_count++;
+    pthread_mutex_unlock(&worker->seal->lock);
+    store->blobs[worker->blob] =
+        (mrd__text_blob){.data = mrd__pages_alloc(capacity), .capacity = capacity};
+    return &store->blobs[worker->blob];
+}
+
+static mrd__args_ref join_args(void *ctx, mrd__args_ref begin, mrd__args_ref end)
+{
+    mrd__seal_worker *worker = ctx;
+    const mrd__store *store = worker->seal->store;
+    mrd__args_room room = {store->files, store->file_count, store->blobs, MRD__BLOBS_MAX};
+    mrd__str first = mrd__args_text(&room, begin);
+    mrd__str second = mrd__args_text(&room, end);
+    if (second.size == 0) return begin;
+    if (first.size == 0) return end;
+    mrd__buf_clear(&worker->text);
+    mrd__args_merge(&worker->text, first, second);
+    mrd__text_blob *blob = blob_with_room(worker, worker->text.size + 1);
+    memcpy(blob->data + blob->size, worker->text.data, worker->text.size);
+    blob->data[blob->size + worker->text.size] = '\0';
+    mrd__args_ref ref = mrd__args_make(MRD__ARGS_BLOB | worker->blob, blob->size + 1);
+    blob->size += worker->text.size + 1;
+    return ref;
+}
+
+/* ---- Pairing and nesting ---- */
+
+static int compare_lanes(const void *left, const void *right)
+{
+    const mrd__lane *a = left;
+    const mrd__lane *b = right;
+    if (a->major != b->major) return a->major < b->major ? -1 : 1;
+    return a->minor < b->minor ? -1 : a->minor > b->minor;
+}
+
+static void pair_group(void *ctx, size_t index, uint32_t worker_index)
+{
+    mrd__sealing *seal = ctx;
+    mrd__seal_worker *worker = &seal->worker[worker_index];
+    mrd__group *group = &seal->groups.data[index];
+    mrd__item *items = seal->items + group->first;
+    uint32_t count = (uint32_t)group->count;
+    mrd__items_sort(items, count);
+    group->nested =
+        (mrd__nested){.parent = seal->parent + group->first, .lane = seal->lane + group->first};
+    mrd__args_joiner joiner = {join_args, worker};
+    if (group->kind == MRD__TRACK_THREAD) {
+        count = mrd__slices_pair(items, count, &joiner, &worker->found);
+        mrd__slices_nest(items, count, &group->nested, &worker->found);
+    } else if (group->kind == MRD__TRACK_ASYNC) {
+        count = mrd__async_pair(items, count, &joiner, &worker->found);
+        mrd__async_nest(items, count, &group->nested, &worker->found);
+    }
+}
+
+void mrd__seal_pair(mrd__sealing *seal)
+{
+    seal->parent = mrd__pages_alloc(seal->item_count * sizeof *seal->parent);
+    seal->lane = mrd__pages_alloc(seal->item_count * sizeof *seal->lane);
+    mrd__parallel_for(seal->workers, seal->groups.count, pair_group, seal);
+}
+
+/* ---- Tracks ---- */
+
+static uint64_t placed(const mrd__group *group)
+{
+    bool slices = group->kind == MRD__TRACK_THREAD || group->kind == MRD__TRACK_ASYNC;
+    return slices ? group->nested.count - group->nested.dropped : group->count;
+}
+
+/* "category:id", with the scope between them where there is one. */
+static mrd__str_id async_name(mrd__sealing *seal, const mrd__group *group)
+{
+    mrd__buf text = {0};
+    const mrd__str_id parts[] = {group->category, group->id_scope, group->id};
+    for (size_t i = 0; i < 3; i++) {
+        if (parts[i] == 0) continue;
+        if (text.size > 0) mrd__buf_char(&text, ':');
+        mrd__buf_str(&text, seal->strings.data[parts[i]]);
+    }
+    mrd__str_id id = mrd__seal_string(seal, text.data, text.size);
+    mrd__buf_reset(&text);
+    return id;
+}
+
+static mrd__str_id counter_name(mrd__sealing *seal, const mrd__group *group)
+{
+    mrd__buf text = {0};
+    mrd__buf_str(&text, seal->strings.data[group->name]);
+    mrd__buf_char(&text, ' ');
+    mrd__buf_str(&text, seal->strings.data[group->series]);
+    mrd__str_id id = mrd__seal_string(seal, text.data, text.size);
+    mrd__buf_reset(&text);
+    return id;
+}
+
+static mrd__track track_of(mrd__sealing *seal, const mrd__group *group)
+{
+    mrd__track track = {.kind = group->kind,
+                        .scope = group->scope,
+                        .parent = MRD__NONE,
+                        .process = MRD__NONE,
+                        .thread = MRD__NONE,
+                        .event_key = MRD__NONE,
+                        .count = placed(group)};
+    if (group->process != MRD__NONE) track.process = seal->processes.data[group->process].index;
+    if (group->thread != MRD__NONE) {
+        track.thread = seal->threads.data[group->thread].index;
+        track.name = seal->threads.data[group->thread].name;
+    } else if (group->kind == MRD__TRACK_COUNTER) {
+        track.name = counter_name(seal, group);
+        track.series = group->series;
+    } else if (group->kind == MRD__TRACK_ASYNC) {
+        track.name = async_name(seal, group);
+    } else if (group->process != MRD__NONE) {
+        track.name = seal->processes.data[group->process].name;
+    }
+    uint32_t order = group->count > 0 ? seal->items[group->first].order : 0;
+    track.file = mrd__found_file(&seal->worker[0].found, order);
+    return track;
+}
+
+/* Number the tracks, their rows and their ranges in the columns. */
+void mrd__seal_tracks(mrd__sealing *seal)
+{
+    mrd__store *store = seal->store;
+    store->tracks = mrd__new_array(mrd__track, seal->groups.count);
+    uint64_t slices = 0;
+    uint64_t rows = 0;
+    for (size_t g = 0; g < seal->groups.count; g++) {
+        mrd__group *group = &seal->groups.data[g];
+        if (placed(group) == 0) continue;
+        group->track = (uint32_t)store->track_count++;
+        mrd__track *track = &store->tracks[group->track];
+        *track = track_of(seal, group);
+        if (group->kind == MRD__TRACK_COUNTER) {
+            track->first = store->counters.count;
+            store->counters.count += track->count;
+        } else if (group->kind == MRD__TRACK_INSTANT) {
+            track->first = store->instants.count;
+            store->instants.count += track->count;
+            if (group->thread != MRD__NONE && group->track > 0 &&
+                store->tracks[group->track - 1].thread == track->thread)
+                track->parent = group->track - 1;
+        } else {
+            track->first = slices;
+            slices += track->count;
+            track->first_row = (uint32_t)rows;
+            track->row_count = (uint32_t)group->nested.lanes.count;
+            rows += track->row_count;
+        }
+    }
+    mrd__assert(rows < UINT32_MAX);
+    store->slices.count = slices;
+    store->rows.row_count = (uint32_t)rows;
+}
+
+/* ---- Placing slices ---- */
+
+static void alloc_columns(mrd__store *store)
+{
+    mrd__slices *s = &store->slices;
+    s->start = mrd__pages_alloc(s->count * sizeof *s->start);
+    s->end = mrd__pages_alloc(s->count * sizeof *s->end);
+    s->name = mrd__pages_alloc(s->count * sizeof *s->name);
+    s->category = mrd__pages_alloc(s->count * sizeof *s->category);
+    s->parent = mrd__pages_alloc(s->count * sizeof *s->parent);
+    s->args = mrd__pages_alloc(s->count * sizeof *s->args);
+    s->flags = mrd__pages_alloc(s->count * sizeof *s->flags);
+    s->order = mrd__pages_alloc(s->count * sizeof *s->order);
+    mrd__instants *i = &store->instants;
+    i->time = mrd__pages_alloc(i->count * sizeof *i->time);
+    i->name = mrd__pages_alloc(i->count * sizeof *i->name);
+    i->category = mrd__pages_alloc(i->count * sizeof *i->category);
+    i->args = mrd__pages_alloc(i->count * sizeof *i->args);
+    i->order = mrd__pages_alloc(i->count * sizeof *i->order);
+    mrd__counters *c = &store->counters;
+    c->time = mrd__pages_alloc(c->count * sizeof *c->time);
+    c->value = mrd__pages_alloc(c->count * sizeof *c->value);
+    c->order = mrd__pages_alloc(c->count * sizeof *c->order);
+    store->rows.first = mrd__new_array(uint64_t, (size_t)store->rows.row_count + 1);
+    store->rows.first[store->rows.row_count] = s->count;
+    store->row_infos = mrd__new_array(mrd__row, store->rows.row_count);
+}
+
+/* Rows of a track in drawing order; cursor[lane] becomes the first slice id of the lane's row. */
+static uint32_t *place_rows(mrd__store *store, mrd__group *group)
+{
+    const mrd__track *track = &store->tracks[group->track];
+    uint32_t count = (uint32_t)group->nested.lanes.count;
+    mrd__lane *sorted = mrd__alloc((size_t)count * sizeof *sorted);
+    memcpy(sorted, group->nested.lanes.data, (size_t)count * sizeof *sorted);
+    uint32_t *cursor = mrd__alloc((size_t)count * sizeof *cursor);
+    /* Lanes are numbered by first use; the sort needs to know which is which. */
+    for (uint32_t l = 0; l < count; l++) {
+        cursor[l] = sorted[l].count;
+        sorted[l].count = l;
+    }
+    qsort(sorted, count, sizeof *sorted, compare_lanes);
+    uint64_t next = track->first;
+    for (uint32_t l = 0; l < count; l++) {
+        uint32_t lane = sorted[l].count;
+        uint32_t row = track->first_row + l;
+        store->rows.first[row] = next;
+        store->row_infos[row] = (mrd__row){group->track, sorted[l].depth, (uint16_t)l};
+        uint32_t slices = cursor[lane];
+        cursor[lane] = (uint32_t)next;
+        next += slices;
+    }
+    mrd__free(sorted);
+    return cursor;
+}
+
+static void widen(mrd__seal_worker *worker, int64_t start, int64_t end)
+{
+    if (start < worker->start) worker->start = start;
+    if (end > worker->end) worker->end = end;
+}
+
+static void bind_v2(mrd__sealing *seal, uint32_t order, uint32_t slice)
+{
+    size_t low = 0;
+    size_t high = seal->points.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (seal->points.data[middle].order < order)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < seal->points.count && seal->points.data[low].order == order)
+        seal->points.data[low].slice = slice;
+}
+
+/* lane[i] turns from the lane of item i into its slice id. */
+static void place_slices(mrd__sealing *seal, mrd__seal_worker *worker, mrd__group *group)
+{
+    mrd__slices *s = &seal->store->slices;
+    mrd__nested *nested = &group->nested;
+    uint32_t *cursor = place_rows(seal->store, group);
+    size_t released = group->first * sizeof(mrd__item);
+    for (uint32_t i = 0; i < nested->count; i++) {
+        if (nested->lane[i] == MRD__NONE) continue;
+        const mrd__item *item = &seal->items[group->first + i];
+        uint32_t id = cursor[nested->lane[i]]++;
+        nested->lane[i] = id;
+        int64_t end = mrd__item_end(item);
+        bool unclosed = (item->flags & MRD__SLICE_UNCLOSED) != 0;
+        widen(worker, item->ts, unclosed ? item->ts : end);
+        worker->unclosed += unclosed;
+        mrd__column_set(s->start, id, item->ts);
+        mrd__column_set(s->end, id, end);
+        s->name[id] = item->name;
+        s->category[id] = item->category;
+        uint32_t parent = nested->parent[i];
+        s->parent[id] = parent == MRD__NONE ? MRD__NONE : nested->lane[parent];
+        s->args[id] = (item->marks & MRD__ITEM_PLACE) != 0 ? 0 : item->args;
+        s->flags[id] = item->flags;
+        s->order[id] = item->order;
+        if ((item->marks & MRD__ITEM_FLOW) != 0) bind_v2(seal, item->order, id);
+        size_t done = (group->first + i) * sizeof(mrd__item);
+        if (done - released >= RELEASE_BYTES) {
+            mrd__pages_release(seal->items, released, done);
+            released = done;
+        }
+    }
+    mrd__free(cursor);
+    mrd__pages_release(seal->items, released, (group->first + group->count) * sizeof(mrd__item));
+}
+
+static void place_points(mrd__sealing *seal, mrd__seal_worker *worker, const mrd__group *group)
+{
+    mrd__store *store = seal->store;
+    uint64_t at = store->tracks[group->track].first;
+    for (uint64_t i = 0; i < group->count; i++, at++) {
+        const mrd__item *item = &seal->items[group->first + i];
+        widen(worker, item->ts, item->ts);
+        if (group->kind == MRD__TRACK_COUNTER) {
+            mrd__column_set(store->counters.time, at, item->ts);
+            store->counters.value[at] = item->value;
+            store->counters.order[at] = item->order;
+            continue;
+        }
+        mrd__column_set(store->instants.time, at, item->ts);
+        store->instants.name[at] = item->name;
+        store->instants.category[at] = item->category;
+        store->instants.args[at] = (item->marks & MRD__ITEM_PLACE) != 0 ? 0 : item->args;
+        store->instants.order[at] = item->order;
+    }
+}
+
+static void place_group(void *ctx, size_t index, uint32_t worker_index)
+{
+    mrd__sealing *seal = ctx;
+    mrd__group *group = &seal->groups.data[index];
+    if (group->track == MRD__NONE) return;
+    if (group->kind == MRD__TRACK_THREAD || group->kind == MRD__TRACK_ASYNC)
+        place_slices(seal, &seal->worker[worker_index], group);
+    else
+        place_points(seal, &seal->worker[worker_index], group);
+}
+
+void mrd__seal_place(mrd__sealing *seal)
+{
+    mrd__store *store = seal->store;
+    alloc_columns(store);
+    mrd__parallel_for(seal->workers, seal->groups.count, place_group, seal);
+    mrd__pages_free(seal->items, seal->item_count * sizeof *seal->items);
+    mrd__pages_free(seal->parent, seal->item_count * sizeof *seal->parent);
+    seal->items = NULL;
+    seal->parent = NULL;
+    store->rows.start = store->slices.start;
+    store->rows.end = store->slices.end;
+    store->rows.count = store->slices.count;
+    for (uint32_t w = 0; w < seal->workers; w++) {
+        const mrd__seal_worker *worker = &seal->worker[w];
+        store->unclosed += worker->unclosed;
+        if (worker->start > worker->end) continue;
+        if (!seal->any || worker->start < seal->start) seal->start = worker->start;
+        if (!seal->any || worker->end > seal->end) seal->end = worker->end;
+        seal->any = true;
+    }
+}

@@ -1,0 +1,282 @@
+/* Cutting the facts into spans and joining what the spans found. */
+#include "open/sealing_group.h"
+
+#include "base/assert.h"
+
+#include <string.h>
+
+void mrd__span_grow(mrd__span *span)
+{
+    size_t size = span->key_size == 0 ? 64 : span->key_size * 2;
+    mrd__free(span->key_slots);
+    span->key_slots = mrd__new_array(uint32_t, size);
+    span->key_size = size;
+    for (size_t i = 0; i < span->keys.count; i++) {
+        size_t at = mrd__group_key_hash(&span->keys.data[i].key) & (size - 1);
+        while (span->key_slots[at] != 0)
+            at = (at + 1) & (size - 1);
+        span->key_slots[at] = (uint32_t)i + 1;
+    }
+}
+
+static void span_init(mrd__sealing *seal, mrd__span *span, uint32_t fixed)
+{
+    span->fixed = fixed;
+    span->count = mrd__new_array(uint32_t, fixed);
+    span->thread_used = mrd__new_array(uint8_t, seal->threads.count);
+    span->process_used = mrd__new_array(uint8_t, seal->processes.count);
+    span->slices.sorted = span->instants.sorted = span->counters.sorted = true;
+    mrd__span_grow(span);
+    mrd__found_init(&span->found, seal->file_first, (uint32_t)seal->store->file_count);
+}
+
+static void span_reset(mrd__span *span)
+{
+    mrd__free(span->count);
+    mrd__free(span->cursor);
+    mrd__vec_reset(&span->keys);
+    mrd__free(span->key_slots);
+    mrd__free(span->thread_used);
+    mrd__free(span->process_used);
+    mrd__vec_reset(&span->points);
+    mrd__vec_reset(&span->metas);
+    mrd__found_reset(&span->found);
+}
+
+/* Whole chunks, about the same number of facts each. */
+static void cut_spans(mrd__sealing *seal, mrd__spans *spans)
+{
+    uint32_t count = seal->workers;
+    if (seal->facts < 65536) count = 1; /* below that starting a thread costs more */
+    spans->data = mrd__new_array(mrd__span, count);
+    spans->count = count;
+    spans->fixed = (uint32_t)(2 * seal->threads.count + seal->processes.count + 1);
+    size_t chunk = 0;
+    for (uint32_t s = 0; s < count; s++) {
+        mrd__span *span = &spans->data[s];
+        span_init(seal, span, spans->fixed);
+        span->first = chunk;
+        uint64_t until = seal->facts * (s + 1) / count;
+        while (chunk < seal->chunks.count &&
+               (s + 1 == count || seal->chunks.data[chunk].base < until))
+            chunk++;
+        span->end = chunk;
+    }
+}
+
+/* ---- Joining ---- */
+
+static void join_times(bool *sorted, int64_t *last, bool *any, const mrd__span_times *times)
+{
+    if (!times->any) return;
+    if (!times->sorted || (*any && times->first < *last)) *sorted = false;
+    *any = true;
+    *last = times->last;
+}
+
+static bool times_sorted(const mrd__spans *spans, size_t member)
+{
+    bool sorted = true;
+    bool any = false;
+    int64_t last = 0;
+    for (uint32_t s = 0; s < spans->count; s++)
+        join_times(&sorted, &last, &any,
+                   (const mrd__span_times *)(const void *)((const char *)&spans->data[s] + member));
+    return sorted;
+}
+
+static void join_lists(mrd__sealing *seal, mrd__spans *spans)
+{
+    size_t points = 0;
+    size_t metas = 0;
+    for (uint32_t s = 0; s < spans->count; s++) {
+        points += spans->data[s].points.count;
+        metas += spans->data[s].metas.count;
+    }
+    mrd__vec_reserve(&seal->points, points);
+    mrd__vec_reserve(&seal->metas, metas);
+    for (uint32_t s = 0; s < spans->count; s++) {
+        mrd__span *span = &spans->data[s];
+        for (size_t i = 0; i < span->points.count; i++)
+            mrd__vec_push(&seal->points, span->points.data[i]);
+        for (size_t i = 0; i < span->metas.count; i++)
+            mrd__vec_push(&seal->metas, span->metas.data[i]);
+        mrd__vec_reset(&span->points);
+        mrd__vec_reset(&span->metas);
+        for (size_t t = 0; t < seal->threads.count; t++)
+            if (span->thread_used[t]) seal->threads.data[t].used = true;
+        for (size_t p = 0; p < seal->processes.count; p++)
+            if (span->process_used[p]) seal->processes.data[p].used = true;
+        mrd__found_join(&seal->worker[0].found, &span->found);
+    }
+    seal->sorted_slices = times_sorted(spans, offsetof(mrd__span, slices));
+    seal->sorted_instants = times_sorted(spans, offsetof(mrd__span, instants));
+    seal->sorted_counters = times_sorted(spans, offsetof(mrd__span, counters));
+}
+
+static mrd__group fixed_group(const mrd__sealing *seal, uint32_t index)
+{
+    uint32_t threads = (uint32_t)seal->threads.count;
+    uint32_t processes = (uint32_t)seal->processes.count;
+    mrd__group group = {.process = MRD__NONE, .thread = MRD__NONE, .track = MRD__NONE};
+    if (index < 2 * threads) {
+        group.kind = index < threads ? MRD__TRACK_THREAD : MRD__TRACK_INSTANT;
+        group.scope = MRD__SCOPE_THREAD;
+        group.thread = index % threads;
+        group.process = seal->threads.data[group.thread].process;
+        return group;
+    }
+    group.kind = MRD__TRACK_INSTANT;
+    group.scope = MRD__SCOPE_GLOBAL;
+    if (index < 2 * threads + processes) {
+        group.scope = MRD__SCOPE_PROCESS;
+        group.process = index - 2 * threads;
+    }
+    return group;
+}
+
+static mrd__group keyed_group(const mrd__span_group *own)
+{
+    return (mrd__group){.kind = (uint8_t)own->key.kind,
+                        .process = own->process,
+                        .thread = MRD__NONE,
+                        .track = MRD__NONE,
+                        .name = own->key.name,
+                        .series = own->key.kind == MRD__TRACK_COUNTER ? own->key.id : 0,
+                        .category = own->key.category,
+                        .id = own->key.id,
+                        .id_scope = own->key.scope,
+                        .file = own->key.file,
+                        .first_order = own->first_order};
+}
+
+static void join_groups(mrd__sealing *seal, mrd__spans *spans)
+{
+    spans->group_of_fixed = mrd__new_array(uint32_t, spans->fixed);
+    for (uint32_t g = 0; g < spans->fixed; g++) {
+        spans->group_of_fixed[g] = MRD__NONE;
+        uint64_t count = 0;
+        for (uint32_t s = 0; s < spans->count; s++)
+            count += spans->data[s].count[g];
+        if (count == 0) continue;
+        mrd__group group = fixed_group(seal, g);
+        group.count = count;
+        spans->group_of_fixed[g] = (uint32_t)seal->groups.count;
+        mrd__vec_push(&seal->groups, group);
+    }
+    /* Keys of all spans, in the order of the spans: the first that has one founds the group. */
+    mrd__span all = {0};
+    mrd__span_grow(&all);
+    for (uint32_t s = 0; s < spans->count; s++) {
+        mrd__span *span = &spans->data[s];
+        for (size_t k = 0; k < span->keys.count; k++) {
+            mrd__span_group *own = &span->keys.data[k];
+            if (all.keys.count * 2 >= all.key_size) mrd__span_grow(&all);
+            size_t at = mrd__group_key_hash(&own->key) & (all.key_size - 1);
+            while (all.key_slots[at] != 0 && memcmp(&all.keys.data[all.key_slots[at] - 1].key,
+                                                    &own->key, sizeof own->key) != 0)
+                at = (at + 1) & (all.key_size - 1);
+            if (all.key_slots[at] == 0) {
+                own->group = (uint32_t)seal->groups.count;
+                mrd__vec_push(&seal->groups, keyed_group(own));
+                mrd__vec_push(&all.keys, *own);
+                all.key_slots[at] = (uint32_t)all.keys.count;
+            }
+            own->group = all.keys.data[all.key_slots[at] - 1].group;
+            seal->groups.data[own->group].count += own->count;
+        }
+    }
+    mrd__vec_reset(&all.keys);
+    mrd__free(all.key_slots);
+}
+
+/* ---- Places ---- */
+
+static void set_cursors(mrd__sealing *seal, mrd__spans *spans)
+{
+    uint64_t *next = mrd__new_array(uint64_t, seal->groups.count);
+    uint64_t total = 0;
+    for (size_t g = 0; g < seal->groups.count; g++) {
+        seal->groups.data[g].first = next[g] = total;
+        total += seal->groups.data[g].count;
+    }
+    seal->item_count = total;
+    for (uint32_t s = 0; s < spans->count; s++) {
+        mrd__span *span = &spans->data[s];
+        span->cursor = mrd__new_array(uint64_t, spans->fixed);
+        for (uint32_t f = 0; f < spans->fixed; f++) {
+            if (span->count[f] == 0) continue;
+            uint32_t group = spans->place[spans->group_of_fixed[f]];
+            span->cursor[f] = next[group];
+            next[group] += span->count[f];
+        }
+        for (size_t k = 0; k < span->keys.count; k++) {
+            mrd__span_group *own = &span->keys.data[k];
+            uint32_t group = spans->place[own->group];
+            own->cursor = next[group];
+            next[group] += own->count;
+        }
+    }
+    mrd__free(next);
+}
+
+typedef struct span_job {
+    mrd__sealing *seal;
+    mrd__spans *spans;
+} span_job;
+
+static void count_span(void *ctx, size_t index, uint32_t worker)
+{
+    (void)worker;
+    span_job *job = ctx;
+    mrd__span_count(job->seal, &job->spans->data[index]);
+}
+
+static void move_span(void *ctx, size_t index, uint32_t worker)
+{
+    (void)worker;
+    span_job *job = ctx;
+    mrd__span_move(job->seal, &job->spans->data[index]);
+}
+
+static void take_blobs(mrd__sealing *seal)
+{
+    mrd__writer *writer = seal->writer;
+    seal->blob_base = mrd__new_array(uint32_t, writer->shards.count);
+    size_t total = 0;
+    for (size_t s = 0; s < writer->shards.count; s++) {
+        seal->blob_base[s] = (uint32_t)total;
+        total += writer->shards.data[s]->blobs.count;
+    }
+    mrd__assert(total + seal->workers < MRD__BLOBS_MAX);
+    seal->store->blobs = mrd__new_array(mrd__text_blob, MRD__BLOBS_MAX);
+    for (size_t s = 0; s < writer->shards.count; s++) {
+        mrd__shard *shard = writer->shards.data[s];
+        for (size_t b = 0; b < shard->blobs.count; b++)
+            seal->store->blobs[seal->store->blob_count++] = shard->blobs.data[b];
+        shard->blobs.count = 0;
+    }
+}
+
+void mrd__seal_sort_out(mrd__sealing *seal)
+{
+    take_blobs(seal);
+    mrd__spans spans;
+    memset(&spans, 0, sizeof spans);
+    cut_spans(seal, &spans);
+    span_job job = {seal, &spans};
+    mrd__parallel_for(seal->workers, spans.count, count_span, &job);
+    join_lists(seal, &spans);
+    join_groups(seal, &spans);
+    mrd__seal_names(seal);
+    spans.place = mrd__new_array(uint32_t, seal->groups.count);
+    mrd__seal_order_groups(seal, spans.place);
+    set_cursors(seal, &spans);
+    seal->items = mrd__pages_alloc(seal->item_count * sizeof *seal->items);
+    mrd__parallel_for(seal->workers, spans.count, move_span, &job);
+    for (uint32_t s = 0; s < spans.count; s++)
+        span_reset(&spans.data[s]);
+    mrd__free(spans.data);
+    mrd__free(spans.group_of_fixed);
+    mrd__free(spans.place);
+}

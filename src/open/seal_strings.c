@@ -1,0 +1,172 @@
+/* Strings of all shards become one numbering: by first use in the files, whatever the threads. */
+#include "open/sealing.h"
+
+#include "base/assert.h"
+#include "pairing/sort.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A distinct text; its first use over all shards. */
+typedef struct distinct {
+    const mrd__pool_entry *entry;
+    uint32_t file;
+    uint32_t id; /* filled in last */
+    uint64_t position;
+} distinct;
+
+typedef struct merging {
+    MRD__VEC(distinct) all;
+    uint64_t *slots; /* hash << 32 | index + 1 */
+    uint32_t bits;
+} merging;
+
+static uint32_t merge_one(merging *m, const mrd__pool_entry *entry, uint32_t file)
+{
+    size_t mask = ((size_t)1 << m->bits) - 1;
+    size_t at = (size_t)entry->hash >> (32 - m->bits);
+    for (; m->slots[at] != 0; at = (at + 1) & mask) {
+        if ((uint32_t)(m->slots[at] >> 32) != entry->hash) continue;
+        uint32_t index = (uint32_t)m->slots[at] - 1;
+        distinct *own = &m->all.data[index];
+        if (own->entry->size != entry->size ||
+            memcmp(own->entry->data, entry->data, entry->size) != 0)
+            continue;
+        if (file < own->file || (file == own->file && entry->position < own->position)) {
+            own->file = file;
+            own->position = entry->position;
+        }
+        return index;
+    }
+    distinct fresh = {.entry = entry, .file = file, .position = entry->position};
+    mrd__vec_push(&m->all, fresh);
+    m->slots[at] = (uint64_t)entry->hash << 32 | m->all.count;
+    return (uint32_t)m->all.count - 1;
+}
+
+static int compare_texts(const distinct *a, const distinct *b)
+{
+    return mrd__str_compare((mrd__str){a->entry->data, a->entry->size},
+                            (mrd__str){b->entry->data, b->entry->size});
+}
+
+/* Several strings may name one position (those of one event): by text then. */
+static void order_run(mrd__sort_key *run, size_t count, const distinct *all)
+{
+    for (size_t i = 1; i < count; i++) {
+        mrd__sort_key own = run[i];
+        size_t at = i;
+        for (; at > 0 && compare_texts(&all[own.index], &all[run[at - 1].index]) < 0; at--)
+            run[at] = run[at - 1];
+        run[at] = own;
+    }
+}
+
+/* Number the distinct texts by (file, position, text); 0 stays the empty string. */
+static void number(mrd__sealing *seal, merging *m)
+{
+    size_t count = m->all.count;
+    mrd__sort_key *room = mrd__alloc(2 * count * sizeof *room);
+    mrd__sort_key *keys = room;
+    for (size_t i = 0; i < count; i++)
+        keys[i] = (mrd__sort_key){m->all.data[i].position, (uint32_t)i};
+    keys = mrd__radix_sort(keys, room + count, count);
+    for (size_t i = 0; i < count; i++)
+        keys[i].key = m->all.data[keys[i].index].file;
+    keys = mrd__radix_sort(keys, keys == room ? room + count : room, count);
+    for (size_t from = 0; from < count;) {
+        const distinct *first = &m->all.data[keys[from].index];
+        size_t to = from + 1;
+        while (to < count && m->all.data[keys[to].index].file == first->file &&
+               m->all.data[keys[to].index].position == first->position)
+            to++;
+        if (to - from > 1) order_run(keys + from, to - from, m->all.data);
+        from = to;
+    }
+    mrd__arena *bytes = &seal->store->string_bytes;
+    mrd__vec_reserve(&seal->strings, count + 1);
+    mrd__vec_push(&seal->strings, ((mrd__str){"", 0}));
+    for (size_t i = 0; i < count; i++) {
+        distinct *own = &m->all.data[keys[i].index];
+        own->id = (uint32_t)i + 1;
+        mrd__str text = {mrd__arena_text(bytes, own->entry->data, own->entry->size),
+                         own->entry->size};
+        mrd__vec_push(&seal->strings, text);
+    }
+    mrd__free(room);
+}
+
+void mrd__seal_strings(mrd__sealing *seal)
+{
+    mrd__writer *writer = seal->writer;
+    size_t total = 0;
+    for (size_t s = 0; s < writer->shards.count; s++)
+        total += writer->shards.data[s]->pool.entries.count;
+    merging m = {.bits = 8};
+    while (((size_t)1 << m.bits) < total * 2)
+        m.bits++;
+    mrd__assert(m.bits <= 32);
+    m.slots = mrd__new_array(uint64_t, (size_t)1 << m.bits);
+    seal->string_map = mrd__new_array(uint32_t *, writer->shards.count);
+    for (size_t s = 0; s < writer->shards.count; s++) {
+        const mrd__shard *shard = writer->shards.data[s];
+        size_t count = shard->pool.entries.count;
+        uint32_t *map = mrd__new_array(uint32_t, count);
+        for (size_t id = 1; id < count; id++) {
+            const mrd__pool_entry *entry = &shard->pool.entries.data[id];
+            map[id] = MRD__NONE;
+            if (entry->position == MRD__POOL_UNUSED) continue;
+            map[id] = merge_one(&m, entry, seal->file_of[shard->file]);
+        }
+        seal->string_map[s] = map;
+    }
+    number(seal, &m);
+    for (size_t s = 0; s < writer->shards.count; s++) {
+        uint32_t *map = seal->string_map[s];
+        for (size_t id = 1; id < writer->shards.data[s]->pool.entries.count; id++)
+            map[id] = map[id] == MRD__NONE ? 0 : m.all.data[map[id]].id;
+    }
+    mrd__vec_reset(&m.all);
+    mrd__free(m.slots);
+    mrd__pool_init(&seal->extra);
+    seal->extra_base = (uint32_t)seal->strings.count;
+}
+
+/* Id of a text in a shard's pool, 0 when it has none. */
+static uint32_t find_in_pool(const mrd__pool *pool, const char *text, size_t size, uint32_t hash)
+{
+    size_t mask = ((size_t)1 << pool->bits) - 1;
+    for (size_t at = (size_t)hash >> (32 - pool->bits); pool->slots[at] != 0;
+         at = (at + 1) & mask) {
+        if ((uint32_t)(pool->slots[at] >> 32) != hash) continue;
+        uint32_t id = (uint32_t)pool->slots[at];
+        const mrd__pool_entry *entry = &pool->entries.data[id];
+        if (entry->size == size && memcmp(entry->data, text, size) == 0) return id;
+    }
+    return 0;
+}
+
+mrd__str_id mrd__seal_string(mrd__sealing *seal, const char *text, size_t size)
+{
+    if (size == 0) return 0;
+    uint32_t hash = mrd__pool_hash(text, size);
+    const mrd__writer *writer = seal->writer;
+    for (size_t s = 0; s < writer->shards.count; s++) {
+        uint32_t id = find_in_pool(&writer->shards.data[s]->pool, text, size, hash);
+        if (id != 0 && seal->string_map[s][id] != 0) return seal->string_map[s][id];
+    }
+    size_t known = seal->extra.entries.count;
+    uint32_t id = mrd__pool_intern(&seal->extra, text, size, 0);
+    if (id == known) {
+        const char *copy = mrd__arena_text(&seal->store->string_bytes, text, size);
+        mrd__vec_push(&seal->strings, ((mrd__str){copy, size}));
+    }
+    return seal->extra_base + id - 1;
+}
+
+void mrd__seal_strings_done(mrd__sealing *seal)
+{
+    seal->store->strings = seal->strings.data;
+    seal->store->string_count = seal->strings.count;
+    mrd__pool_reset(&seal->extra);
+}

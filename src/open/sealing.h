@@ -1,0 +1,167 @@
+/* The state of one sealing and its steps, in the order they run (src/open/seal.c).
+ *
+ *   join     chunks in file order; strings by first use; processes and threads
+ *   sort out every fact to its group (one per track to be), groups in display order, facts moved
+ *            into one array of items grouped like that, file order inside a group
+ *   pair     each group for itself: sort by time, pair, nest (src/pairing)
+ *   place    slices and points into the columns, row by row; flows bound
+ *   finish   bounds, view, origin; ranks; doubles in place; rows and sums; losses
+ */
+#ifndef MRD_OPEN_SEALING_H
+#define MRD_OPEN_SEALING_H
+
+#include "model/args.h"
+#include "model/facts.h"
+#include "pairing/async.h"
+#include "pairing/flows.h"
+#include "pairing/slices.h"
+
+#include <pthread.h>
+
+/* A chunk in file order. */
+typedef struct mrd__joined {
+    mrd__shard *shard;
+    uint32_t shard_index;
+    uint32_t file;  /* of the store */
+    uint64_t order; /* of the chunk */
+    uint64_t first, end;
+    uint32_t base; /* order of its first fact */
+    uint32_t metadata_first, metadata_end;
+} mrd__joined;
+
+typedef struct mrd__seal_process {
+    mrd__ident pid; /* TEXT: global string id */
+    mrd__str_id name, labels;
+    MRD__VEC(mrd__str_id) names; /* distinct, in order */
+    int64_t sort_index;
+    bool used;
+    uint32_t index; /* of the store, MRD__NONE when unused */
+} mrd__seal_process;
+
+typedef struct mrd__seal_thread {
+    uint32_t process; /* slot */
+    mrd__ident tid;
+    mrd__str_id name;
+    int64_t sort_index;
+    bool used;
+    uint32_t index;
+} mrd__seal_thread;
+
+typedef struct mrd__thread_ref { /* of a shard's thread */
+    uint32_t thread;             /* slot; without a tid that of the process's main thread */
+    bool named;                  /* the facts name this tid: any of them makes the thread */
+} mrd__thread_ref;
+
+/* A group of facts that becomes one track. */
+typedef struct mrd__group {
+    uint8_t kind;                       /* mrd__track_kind */
+    uint8_t scope;                      /* INSTANT */
+    uint32_t process, thread;           /* slots or MRD__NONE */
+    mrd__str_id name, series;           /* COUNTER */
+    mrd__str_id category, id, id_scope; /* ASYNC */
+    uint32_t file;
+    uint32_t first_order;  /* for the order of appearance */
+    uint64_t first, count; /* items */
+    mrd__nested nested;
+    uint32_t track; /* of the store or MRD__NONE when nothing came of it */
+    uint64_t slice_first;
+    uint32_t row_first;
+} mrd__group;
+
+typedef struct mrd__meta { /* a metadata fact */
+    uint32_t order;
+    uint8_t phase;
+    uint32_t thread; /* slot */
+    mrd__str_id name;
+    int64_t value;
+} mrd__meta;
+
+/* One worker's state; several workers never share one. */
+typedef struct mrd__seal_worker {
+    struct mrd__sealing *seal;
+    mrd__found found;
+    uint32_t blob; /* index of the block it appends to, MRD__NONE */
+    mrd__buf text;
+    int64_t start, end; /* bounds of what it placed */
+    uint64_t unclosed;
+    char padding[64];
+} mrd__seal_worker;
+
+typedef struct mrd__sealing {
+    mrd__writer *writer;
+    mrd__store *store;
+    uint32_t workers;
+
+    uint32_t *file_of; /* [writer's files] index in the store */
+    MRD__VEC(mrd__joined) chunks;
+    uint64_t facts;
+    uint32_t *file_first; /* [files + 1] */
+
+    uint32_t **string_map; /* [shards] local to global */
+    mrd__pool extra;       /* strings made while sealing; global id = extra_base + local id - 1 */
+    uint32_t extra_base;
+    MRD__VEC(mrd__str) strings;
+
+    mrd__thread_ref **thread_map; /* [shards] */
+    uint32_t *blob_base;          /* [shards] */
+    MRD__VEC(mrd__seal_process) processes;
+    MRD__VEC(mrd__seal_thread) threads;
+    MRD__VEC(mrd__meta) metas;
+
+    MRD__VEC(mrd__group) groups; /* display order */
+    mrd__item *items;
+    uint64_t item_count;
+    uint32_t *parent, *lane;                              /* [item_count] */
+    bool sorted_slices, sorted_instants, sorted_counters; /* by time, over all groups */
+
+    MRD__VEC(mrd__flow_point) points; /* file order */
+
+    mrd__seal_worker *worker; /* [workers] */
+    pthread_mutex_t lock;     /* of the store's blocks of text */
+    int64_t start, end;
+    bool any;
+} mrd__sealing;
+
+/* seal_join.c */
+void mrd__seal_files(mrd__sealing *seal);
+mrd_status mrd__seal_chunks(mrd__sealing *seal, mrd_error *error);
+void mrd__seal_thread_slots(mrd__sealing *seal);
+/* seal_strings.c */
+void mrd__seal_strings(mrd__sealing *seal);
+mrd__str_id mrd__seal_string(mrd__sealing *seal, const char *text, size_t size);
+void mrd__seal_strings_done(mrd__sealing *seal);
+/* seal_spans.c, seal_group.c */
+void mrd__seal_sort_out(mrd__sealing *seal);
+/* seal_names.c: metadata facts to names and the display order; then groups in that order */
+void mrd__seal_names(mrd__sealing *seal);
+/* place[g]: where group g stands afterwards */
+void mrd__seal_order_groups(mrd__sealing *seal, uint32_t *place);
+/* seal_slices.c */
+void mrd__seal_pair(mrd__sealing *seal);
+void mrd__seal_tracks(mrd__sealing *seal);
+void mrd__seal_place(mrd__sealing *seal);
+/* seal_flows.c */
+void mrd__seal_flows(mrd__sealing *seal);
+/* seal_time.c */
+void mrd__seal_view(mrd__sealing *seal);
+void mrd__seal_ranks(mrd__sealing *seal);
+void mrd__seal_doubles(mrd__sealing *seal);
+/* seal_losses.c */
+void mrd__seal_losses(mrd__sealing *seal);
+void mrd__seal_metadata(mrd__sealing *seal);
+/* seal_events.c: tracks of event records */
+void mrd__seal_events(mrd__sealing *seal);
+
+/* Columns hold exact ns in the place of doubles until the last step. */
+static inline int64_t mrd__column_get(const double *column, uint64_t index)
+{
+    int64_t value;
+    __builtin_memcpy(&value, &column[index], sizeof value);
+    return value;
+}
+static inline void mrd__column_set(double *column, uint64_t index, int64_t value)
+{
+    __builtin_memcpy(&column[index], &value, sizeof value);
+}
+
+#endif

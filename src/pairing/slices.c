@@ -1,0 +1,360 @@
+/* From events to nested slices of one thread.
+ *
+ * Pairing. Time order, equal times in file order. An E closes the latest open B, or the latest
+ * one whose name and category match where the E gives them. Bs opened inside the closed one that
+ * began earlier than the E end with it (misplaced_end, each counts; their own E finds nothing
+ * later); those that began at the E's very time stay open and stand beside it. An E that closes
+ * nothing is unmatched_end. X and B/E do not see each other here.
+ *
+ * Order at equal start, now that all ends are known: an interval that is not empty stands before
+ * every shorter one that starts with it, equal ones in file order. So a parent stands before its
+ * child however the file was written, X or B. Empty ones (no duration) keep their place in file
+ * order among these, but an empty X stands behind all other X.
+ *
+ * Nesting. Intervals are half-open. v nests in the latest started slice that contains it:
+ *
+ *   candidates is a stack of falling ends. A slice that ends earlier than v, or has ended, can
+ *   contain nothing that starts after v which v does not contain as well: it is popped for good.
+ *
+ *   group 0   |--A--------------------|          A and B nest. C starts inside B, ends outside it:
+ *               |--B----|                        it spills to a row group of its own, and what C
+ *   group 1          |--C------|                 contains nests there.
+ *                       |--D-|
+ *
+ * Empty slices at one time nest in each other (the first is outer) unless the first was a B whose
+ * E came before. */
+#include "pairing/slices.h"
+
+#include <stdlib.h>
+
+/* ---- Pairing ---- */
+
+void mrd__join_args(mrd__item *begin, const mrd__item *end, const mrd__args_joiner *joiner)
+{
+    if ((end->marks & MRD__ITEM_PLACE) != 0 || end->args == 0) return;
+    if ((begin->marks & MRD__ITEM_PLACE) != 0 || begin->args == 0) {
+        begin->args = end->args;
+        begin->marks &= (uint16_t)~MRD__ITEM_PLACE;
+    } else {
+        begin->args = joiner->join(joiner->ctx, begin->args, end->args);
+    }
+}
+
+typedef struct open_stack {
+    MRD__VEC(uint32_t) items;
+} open_stack;
+
+static bool matches(const mrd__item *end, const mrd__item *begin)
+{
+    return (end->name == 0 || end->name == begin->name) &&
+           (end->category == 0 || end->category == begin->category);
+}
+
+static void close_begin(mrd__item *begin, int64_t ts, uint32_t order)
+{
+    begin->flags &= (uint8_t)~MRD__SLICE_UNCLOSED;
+    begin->dur = ts - begin->ts;
+    if (begin->dur == 0) {
+        begin->marks |= MRD__ITEM_ZERO;
+        begin->dur = order;
+    }
+}
+
+/* False when nothing matches. */
+static bool close_match(mrd__item *items, open_stack *stack, const mrd__item *end,
+                        const mrd__args_joiner *joiner, mrd__found *found)
+{
+    size_t at = stack->items.count;
+    while (at > 0 && !matches(end, &items[stack->items.data[at - 1]]))
+        at--;
+    if (at == 0) return false;
+    at--;
+    mrd__item *begin = &items[stack->items.data[at]];
+    close_begin(begin, end->ts, end->order);
+    mrd__join_args(begin, end, joiner);
+    size_t kept = at;
+    for (size_t i = at + 1; i < stack->items.count; i++) {
+        mrd__item *inner = &items[stack->items.data[i]];
+        if (inner->ts == end->ts) {
+            stack->items.data[kept++] = stack->items.data[i];
+            continue;
+        }
+        close_begin(inner, end->ts, end->order);
+        mrd__found_add(found, MRD__LOSS_MISPLACED_END, inner);
+    }
+    stack->items.count = kept;
+    return true;
+}
+
+/* Match and take out the ends. */
+static uint32_t pair_ends(mrd__item *items, uint32_t count, const mrd__args_joiner *joiner,
+                          mrd__found *found)
+{
+    open_stack stack = {0};
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (items[i].phase == MRD__END) {
+            if (!close_match(items, &stack, &items[i], joiner, found))
+                mrd__found_add(found, MRD__LOSS_UNMATCHED_END, &items[i]);
+            continue;
+        }
+        items[kept] = items[i];
+        if (items[kept].phase == MRD__BEGIN) {
+            items[kept].flags |= MRD__SLICE_UNCLOSED;
+            mrd__vec_push(&stack.items, kept);
+        }
+        kept++;
+    }
+    mrd__vec_reset(&stack.items);
+    return kept;
+}
+
+/* ---- Order at equal start ---- */
+
+/* Longer first, then file order. */
+static int compare_longer(const void *left, const void *right)
+{
+    const mrd__item *a = left;
+    const mrd__item *b = right;
+    int64_t end_a = mrd__item_end(a);
+    int64_t end_b = mrd__item_end(b);
+    if (end_a != end_b) return end_a > end_b ? -1 : 1;
+    return a->order < b->order ? -1 : a->order > b->order;
+}
+
+static void sort_longer(mrd__item *run, uint32_t count)
+{
+    if (count > 16) {
+        qsort(run, count, sizeof *run, compare_longer);
+        return;
+    }
+    for (uint32_t i = 1; i < count; i++) {
+        mrd__item item = run[i];
+        uint32_t at = i;
+        for (; at > 0 && compare_longer(&item, &run[at - 1]) < 0; at--)
+            run[at] = run[at - 1];
+        run[at] = item;
+    }
+}
+
+/* Number of the first `solid` items of a run (sorted longer first) that stand before this empty
+ * one: up to the last X when it is an X itself, else up to the last that precedes it in the file.
+ * least[i] is the least order of run[i..solid). */
+static uint32_t place_of_empty(const uint32_t *least, uint32_t solid, uint32_t last_complete,
+                               const mrd__item *item)
+{
+    uint32_t low = 0;
+    uint32_t high = solid;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (least[middle] < item->order)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (item->phase == MRD__COMPLETE && last_complete > low) return last_complete;
+    return low;
+}
+
+/* A run with empty and other slices, not X alone; sorted longer first already, so that the empty
+ * ones stand at its end in file order. */
+static void place_empties(mrd__item *run, uint32_t solid, uint32_t count)
+{
+    mrd__item *out = mrd__alloc((size_t)count * sizeof *out);
+    uint32_t *least = mrd__alloc((size_t)(solid + 1) * sizeof *least);
+    uint32_t last_complete = 0;
+    least[solid] = UINT32_MAX;
+    for (uint32_t i = solid; i-- > 0;) {
+        least[i] = run[i].order < least[i + 1] ? run[i].order : least[i + 1];
+        if (run[i].phase == MRD__COMPLETE && last_complete == 0) last_complete = i + 1;
+    }
+    /* Count, then place: before[k] empties go in front of solid item k. */
+    uint32_t *cursor = mrd__calloc((size_t)solid + 2, sizeof *cursor);
+    for (uint32_t i = solid; i < count; i++)
+        cursor[place_of_empty(least, solid, last_complete, &run[i]) + 1]++;
+    for (uint32_t k = 1; k <= solid + 1; k++)
+        cursor[k] += cursor[k - 1];
+    for (uint32_t k = 0; k < solid; k++)
+        out[cursor[k + 1] + k] = run[k];
+    for (uint32_t i = solid; i < count; i++) {
+        uint32_t k = place_of_empty(least, solid, last_complete, &run[i]);
+        out[cursor[k]++ + k] = run[i];
+    }
+    for (uint32_t i = 0; i < count; i++)
+        run[i] = out[i];
+    mrd__free(cursor);
+    mrd__free(least);
+    mrd__free(out);
+}
+
+static void order_run(mrd__item *run, uint32_t count)
+{
+    sort_longer(run, count);
+    uint32_t solid = 0;
+    bool only_complete = true;
+    for (uint32_t i = 0; i < count; i++) {
+        if (mrd__item_end(&run[i]) > run[i].ts) solid++;
+        if (run[i].phase != MRD__COMPLETE) only_complete = false;
+    }
+    if (!only_complete && solid > 0 && solid < count) place_empties(run, solid, count);
+}
+
+void mrd__slices_order_ties(mrd__item *items, uint32_t count)
+{
+    for (uint32_t from = 0; from + 1 < count;) {
+        uint32_t to = from + 1;
+        while (to < count && items[to].ts == items[from].ts)
+            to++;
+        if (to - from > 1) order_run(items + from, to - from);
+        from = to;
+    }
+}
+
+static void mend_negative(mrd__item *items, uint32_t count, mrd__found *found)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (items[i].phase != MRD__COMPLETE || items[i].dur >= 0) continue;
+        items[i].dur = 0;
+        items[i].flags |= MRD__SLICE_NEGATIVE_DUR;
+        mrd__found_add(found, MRD__LOSS_NEGATIVE_DURATION, &items[i]);
+    }
+}
+
+uint32_t mrd__slices_pair(mrd__item *items, uint32_t count, const mrd__args_joiner *joiner,
+                          mrd__found *found)
+{
+    bool pairs = false;
+    for (uint32_t i = 0; i < count && !pairs; i++)
+        pairs = items[i].phase != MRD__COMPLETE;
+    if (pairs) count = pair_ends(items, count, joiner, found);
+    mend_negative(items, count, found);
+    mrd__slices_order_ties(items, count);
+    return count;
+}
+
+/* ---- Nesting ---- */
+
+typedef struct open_slice {
+    int64_t start, end;
+    uint32_t item;
+    uint32_t close; /* empty ones: order of the E, everything else UINT32_MAX */
+    uint32_t group;
+    uint32_t depth;
+} open_slice;
+
+typedef struct row_group {
+    MRD__VEC(open_slice) open;
+    MRD__VEC(uint32_t) lanes; /* lane of each depth */
+} row_group;
+
+typedef struct nest {
+    MRD__VEC(open_slice) candidates;
+    MRD__VEC(row_group) groups;
+    mrd__lane_set spilled; /* lane k is group k + 1 */
+    mrd__nested *out;
+} nest;
+
+/* v is empty, starts where top (empty too) starts, and lies inside it. */
+static bool empty_inside(const open_slice *top, const open_slice *v)
+{
+    return top->start == v->start && v->end == v->start && v->close <= top->close;
+}
+
+static bool has_ended(const open_slice *top, const open_slice *v)
+{
+    return top->end <= v->start && !(top->end == top->start && empty_inside(top, v));
+}
+
+static row_group *group_of(nest *n, uint32_t index)
+{
+    while (n->groups.count <= index)
+        mrd__vec_push(&n->groups, (row_group){0});
+    return &n->groups.data[index];
+}
+
+/* Lane of a depth of a group, MRD__NONE when the limit is reached. */
+static uint32_t lane_of(nest *n, row_group *group, uint32_t index, uint32_t depth)
+{
+    if (depth < group->lanes.count) return group->lanes.data[depth];
+    if (n->out->lanes.count >= MRD__LINES_MAX) return MRD__NONE;
+    mrd__lane lane = {.major = index, .minor = depth, .depth = (uint16_t)depth};
+    mrd__vec_push(&n->out->lanes, lane);
+    uint32_t id = (uint32_t)n->out->lanes.count - 1;
+    mrd__vec_push(&group->lanes, id);
+    return id;
+}
+
+/* Where v goes: fills in group and depth; returns its parent's item. */
+static uint32_t find_place(nest *n, open_slice *v, bool *spilled)
+{
+    while (n->candidates.count > 0) {
+        const open_slice *top = &n->candidates.data[n->candidates.count - 1];
+        if (top->end >= v->end && !has_ended(top, v)) break;
+        n->candidates.count--;
+    }
+    const open_slice *parent =
+        n->candidates.count > 0 ? &n->candidates.data[n->candidates.count - 1] : NULL;
+    v->group = parent != NULL ? parent->group : 0;
+    row_group *group = group_of(n, v->group);
+    while (group->open.count > 0 && has_ended(&group->open.data[group->open.count - 1], v))
+        group->open.count--;
+    uint32_t top = group->open.count > 0 ? group->open.data[group->open.count - 1].item : MRD__NONE;
+    *spilled = top != (parent != NULL ? parent->item : MRD__NONE);
+    if (!*spilled) {
+        v->depth = parent != NULL ? parent->depth + 1 : 0;
+        return parent != NULL ? parent->item : MRD__NONE;
+    }
+    bool fresh;
+    v->group = 1 + mrd__lane_set_take(&n->spilled, v->start, v->end, &fresh);
+    v->depth = 0;
+    group_of(n, v->group)->open.count = 0;
+    return MRD__NONE;
+}
+
+static void nest_one(nest *n, mrd__item *items, uint32_t i, mrd__found *found)
+{
+    mrd__item *item = &items[i];
+    open_slice v = {.start = item->ts,
+                    .end = mrd__item_end(item),
+                    .item = i,
+                    .close = (item->marks & MRD__ITEM_ZERO) != 0 ? (uint32_t)item->dur : MRD__NONE};
+    /* An empty B closed before this one began cannot hold it: compare the begin with its end. */
+    if (v.close == MRD__NONE) v.close = v.end == v.start ? item->order : MRD__NONE;
+    bool spilled;
+    uint32_t parent = find_place(n, &v, &spilled);
+    row_group *group = &n->groups.data[v.group];
+    uint32_t lane = lane_of(n, group, v.group, v.depth);
+    n->out->parent[i] = parent;
+    n->out->lane[i] = lane;
+    if ((item->marks & MRD__ITEM_ZERO) != 0) item->dur = 0;
+    if (lane == MRD__NONE) {
+        n->out->dropped++;
+        mrd__found_add(found, MRD__LOSS_DEPTH_LIMIT, item);
+        return;
+    }
+    n->out->lanes.data[lane].count++;
+    if (spilled) {
+        item->flags |= MRD__SLICE_OVERLAP;
+        mrd__found_add(found, MRD__LOSS_OVERLAPPING_COMPLETE_EVENTS, item);
+    }
+    /* As a holder an empty X takes in every later empty one, a B those before its E. */
+    if (item->phase == MRD__COMPLETE) v.close = MRD__NONE;
+    mrd__vec_push(&group->open, v);
+    mrd__vec_push(&n->candidates, v);
+}
+
+void mrd__slices_nest(mrd__item *items, uint32_t count, mrd__nested *out, mrd__found *found)
+{
+    out->count = count;
+    nest n = {.out = out};
+    group_of(&n, 0);
+    for (uint32_t i = 0; i < count; i++)
+        nest_one(&n, items, i, found);
+    for (size_t g = 0; g < n.groups.count; g++) {
+        mrd__vec_reset(&n.groups.data[g].open);
+        mrd__vec_reset(&n.groups.data[g].lanes);
+    }
+    mrd__vec_reset(&n.groups);
+    mrd__vec_reset(&n.candidates);
+    mrd__lane_set_reset(&n.spilled);
+}

@@ -1,0 +1,57 @@
+#include "pairing/sort.h"
+
+#define DIGIT_BITS 11
+#define SMALL 64 /* where counting 2,048 digits costs more than moving */
+#define DIGITS (1u << DIGIT_BITS)
+
+static void radix_pass(const mrd__sort_key *from, mrd__sort_key *to, size_t count, uint32_t shift)
+{
+    size_t start[DIGITS] = {0};
+    for (size_t i = 0; i < count; i++)
+        start[from[i].key >> shift & (DIGITS - 1)]++;
+    size_t sum = 0;
+    for (uint32_t d = 0; d < DIGITS; d++) {
+        size_t own = start[d];
+        start[d] = sum;
+        sum += own;
+    }
+    for (size_t i = 0; i < count; i++)
+        to[start[from[i].key >> shift & (DIGITS - 1)]++] = from[i];
+}
+
+static void insertion_sort(mrd__sort_key *keys, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        mrd__sort_key own = keys[i];
+        size_t at = i;
+        for (; at > 0 && keys[at - 1].key > own.key; at--)
+            keys[at] = keys[at - 1];
+        keys[at] = own;
+    }
+}
+
+mrd__sort_key *mrd__radix_sort(mrd__sort_key *keys, mrd__sort_key *other, size_t count)
+{
+    if (count <= SMALL) {
+        insertion_sort(keys, count);
+        return keys;
+    }
+    uint64_t all = keys[0].key;
+    uint64_t any = keys[0].key;
+    size_t sorted = 1;
+    for (size_t i = 1; i < count; i++) {
+        all &= keys[i].key;
+        any |= keys[i].key;
+        sorted += keys[i].key >= keys[i - 1].key;
+    }
+    if (sorted == count) return keys;
+    uint64_t differ = all ^ any;
+    for (uint32_t shift = 0; shift < 64; shift += DIGIT_BITS) {
+        if ((differ >> shift & (DIGITS - 1)) == 0) continue;
+        radix_pass(keys, other, count, shift);
+        mrd__sort_key *swap = keys;
+        keys = other;
+        other = swap;
+    }
+    return keys;
+}
