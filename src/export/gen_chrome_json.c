@@ -108,7 +108,7 @@ static void complete(gen *g, uint32_t thread, uint64_t start, uint64_t length)
     add_name(g);
     add_place(g, thread, start);
     add_us(g, ",\"dur\":", length);
-    if (mrd__rng_below(&g->rng, 3) == 0) add_args(g);
+    if (mrd__rng_below(&g->rng, 2) == 0) add_args(g);
     end_event(g);
 }
 
