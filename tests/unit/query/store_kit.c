@@ -1,12 +1,16 @@
 #include "query/store_kit.h"
 
+#include "base/json.h"
+#include "model/args.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-enum {
+enum { /* facts of one kind; tracks, rows, strings; bytes of args */
     ROOM = 200000,
-    SMALL = 4096
-}; /* facts of one kind; tracks, rows, strings */
+    SMALL = 4096,
+    TEXTS = 65536
+};
 
 mrd__store *kit_store(int64_t origin_ns)
 {
@@ -40,6 +44,12 @@ mrd__store *kit_store(int64_t origin_ns)
     store->counters.time = mrd__new_array(double, ROOM);
     store->counters.value = mrd__new_array(double, ROOM);
     store->counters.order = mrd__new_array(uint32_t, ROOM);
+    store->flows = mrd__new_array(mrd__flow, SMALL);
+    store->flow_by_from = mrd__new_array(uint32_t, SMALL);
+    store->flow_by_to = mrd__new_array(uint32_t, SMALL);
+    store->blobs = mrd__new(mrd__text_blob);
+    store->blobs->data = mrd__calloc(TEXTS, 1);
+    store->blob_count = 1;
     return store;
 }
 
@@ -48,6 +58,7 @@ void kit_free(mrd__store **handle)
     mrd__store *store = *handle;
     mrd__rows_reset(&store->rows);
     mrd__pyramid_reset(&store->counters.pyramid);
+    mrd__free(store->blobs->data);
     void *const blocks[] = {
         store->strings,
         store->processes,
@@ -74,6 +85,7 @@ void kit_free(mrd__store **handle)
         store->flows,
         store->flow_by_from,
         store->flow_by_to,
+        store->blobs,
     };
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
         mrd__free(blocks[i]);
@@ -181,7 +193,44 @@ uint32_t kit_sample(mrd__store *store, double time, double value)
     return (uint32_t)id;
 }
 
+mrd__args_ref kit_args(mrd__store *store, const char *text)
+{
+    mrd__text_blob *blob = store->blobs;
+    size_t at = blob->size;
+    blob->size += strlen(text);
+    assert_true(blob->size <= TEXTS);
+    memcpy(blob->data + at, text, blob->size - at);
+    return mrd__args_make(MRD__ARGS_BLOB, at + 1);
+}
+
+void kit_flow(mrd__store *store, uint32_t from, uint32_t to, const char *name)
+{
+    assert_true(store->flow_count < SMALL);
+    store->flows[store->flow_count++] = (mrd__flow){.category = kit_string(store, "flow"),
+                                                    .name = kit_string(store, name),
+                                                    .id = kit_string(store, "0x1"),
+                                                    .from = from,
+                                                    .to = to,
+                                                    .from_time = store->slices.start[from],
+                                                    .to_time = store->slices.start[to]};
+}
+
 /* ---- Sealing ---- */
+
+/* Flow indices by the slice at one end; few flows, so by insertion. */
+static void sort_flows(const mrd__store *store, uint32_t *by, bool from)
+{
+    for (uint32_t i = 0; i < store->flow_count; i++) {
+        uint32_t at = i;
+        uint32_t slice = from ? store->flows[i].from : store->flows[i].to;
+        for (; at > 0; at--) {
+            const mrd__flow *before = &store->flows[by[at - 1]];
+            if ((from ? before->from : before->to) <= slice) break;
+            by[at] = by[at - 1];
+        }
+        by[at] = i;
+    }
+}
 
 static const double *rank_times;
 
@@ -227,6 +276,8 @@ void kit_seal(mrd__store *store)
     fill_ranks(store->slices.order, store->slices.start, store->slices.count);
     fill_ranks(store->instants.order, store->instants.time, store->instants.count);
     fill_ranks(store->counters.order, store->counters.time, store->counters.count);
+    sort_flows(store, store->flow_by_from, true);
+    sort_flows(store, store->flow_by_to, false);
     widen(store, store->slices.start, store->slices.end, store->slices.count);
     widen(store, store->instants.time, store->instants.time, store->instants.count);
     widen(store, store->counters.time, store->counters.time, store->counters.count);
@@ -241,6 +292,25 @@ mrd_params *kit_params(const char *query)
     if (mrd_params_add_query(params, query, strlen(query), &error) != MRD_OK)
         fail_msg("%s: %s", query, error.message);
     return params;
+}
+
+void kit_check_json(const mrd__buf *text)
+{
+    mrd__json json;
+    mrd__json_token token;
+    mrd__json_init(&json, text->data, text->size);
+    do {
+        token = mrd__json_next(&json);
+        assert_false(token.nonstandard);
+        if (token.type == MRD__JSON_ERROR)
+            fail_msg("%s at %zu: %s", json.error_what, json.error_at, text->data);
+    } while (token.type != MRD__JSON_END);
+    assert_true(mrd__utf8_valid((mrd__str){text->data, text->size}));
+}
+
+bool kit_holds(const mrd__buf *text, const char *word)
+{
+    return memmem(text->data, text->size, word, strlen(word)) != NULL;
 }
 
 static void take_apart(kit_answer *answer)

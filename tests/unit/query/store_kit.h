@@ -27,6 +27,10 @@ uint32_t kit_row(mrd__store *store, uint16_t depth, uint16_t line);
 uint32_t kit_slice(mrd__store *store, double start, double end, const char *name);
 uint32_t kit_instant(mrd__store *store, double time, const char *name);
 uint32_t kit_sample(mrd__store *store, double time, double value);
+/* Args text, for slices.args and instants.args; all of a store's texts in one blob. */
+mrd__args_ref kit_args(mrd__store *store, const char *text);
+/* A flow between two slices. */
+void kit_flow(mrd__store *store, uint32_t from, uint32_t to, const char *name);
 /* Bounds, ranks, sums and pyramids; nothing is added after. */
 void kit_seal(mrd__store *store);
 
@@ -43,6 +47,9 @@ typedef struct kit_answer {
     MRD__VEC(mrd__str) fields;
     size_t columns, rows;
 } kit_answer;
+/* Makes text of JSON easy to look into: fails when it is not strict JSON. */
+void kit_check_json(const mrd__buf *text);
+bool kit_holds(const mrd__buf *text, const char *word);
 /* Asks mrd__query_window with a query string. CSV answers are taken apart. */
 kit_answer kit_ask(const mrd__store *store, const char *query, bool absolute, mrd_format format);
 void kit_answer_reset(kit_answer *answer);

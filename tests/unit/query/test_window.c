@@ -598,22 +598,17 @@ static void test_buckets_of_one_point(void **state)
     kit_free(&store);
 }
 
-static bool holds(const mrd__buf *text, const char *word)
-{
-    return memmem(text->data, text->size, word, strlen(word)) != NULL;
-}
-
 static void test_arrow_stream(void **state)
 {
     (void)state;
     mrd__store *store = plain_store();
     kit_answer answer = kit_ask(store, "buckets=4", true, MRD_FORMAT_ARROW);
     assert_int_equal(answer.status, MRD_OK);
-    assert_true(holds(&answer.text, "trace_origin_ns"));
-    assert_true(holds(&answer.text, "1000000"));
-    assert_true(holds(&answer.text, "trace_bounds"));
-    assert_true(holds(&answer.text, "{\"start_ns\":0,\"end_ns\":30,\"events\":6}"));
-    assert_true(holds(&answer.text, "bucket_start_ns"));
+    assert_true(kit_holds(&answer.text, "trace_origin_ns"));
+    assert_true(kit_holds(&answer.text, "1000000"));
+    assert_true(kit_holds(&answer.text, "trace_bounds"));
+    assert_true(kit_holds(&answer.text, "{\"start_ns\":0,\"end_ns\":30,\"events\":6}"));
+    assert_true(kit_holds(&answer.text, "bucket_start_ns"));
     kit_answer_reset(&answer);
     kit_free(&store);
 }
