@@ -2,8 +2,9 @@
  *
  * Pairing. Time order, equal times in file order. An E closes the latest open B, or the latest
  * one whose name and category match where the E gives them. Bs opened inside the closed one that
- * began earlier than the E end with it (misplaced_end, each counts; their own E finds nothing
- * later); those that began at the E's very time stay open and stand beside it. An E that closes
+ * began earlier than the E end with it (misplaced_end, each counts, and their own later E finds
+ * nothing; an own E at the same time makes it right, ends at one time come in any order). Those
+ * that began at the E's very time stay open and stand beside it. An E that closes
  * nothing is unmatched_end. X and B/E do not see each other here.
  *
  * Order at equal start, now that all ends are known: an interval that is not empty stands before
@@ -40,9 +41,17 @@ void mrd__join_args(mrd__item *begin, const mrd__item *end, const mrd__args_join
     }
 }
 
-typedef struct open_stack {
-    MRD__VEC(uint32_t) items;
-} open_stack;
+typedef MRD__VEC(uint32_t) index_list;
+
+/* Open begins, and those that an E of an outer one cut at cut_ts: their own E may still come at that
+ * very time, then nothing was amiss. */
+typedef struct pairing {
+    mrd__item *items;
+    index_list open, cut;
+    int64_t cut_ts;
+    const mrd__args_joiner *joiner;
+    mrd__found *found;
+} pairing;
 
 static bool matches(const mrd__item *end, const mrd__item *begin)
 {
@@ -60,29 +69,54 @@ static void close_begin(mrd__item *begin, int64_t ts, uint32_t order)
     }
 }
 
-/* False when nothing matches. */
-static bool close_match(mrd__item *items, open_stack *stack, const mrd__item *end,
-                        const mrd__args_joiner *joiner, mrd__found *found)
+static void settle_cuts(pairing *p)
 {
-    size_t at = stack->items.count;
-    while (at > 0 && !matches(end, &items[stack->items.data[at - 1]]))
+    for (size_t i = 0; i < p->cut.count; i++)
+        mrd__found_add(p->found, MRD__LOSS_MISPLACED_END, &p->items[p->cut.data[i]]);
+    p->cut.count = 0;
+}
+
+/* An E that names what was cut at its time. */
+static bool close_cut(pairing *p, const mrd__item *end)
+{
+    if (end->name == 0) return false;
+    for (size_t at = p->cut.count; at-- > 0;) {
+        mrd__item *begin = &p->items[p->cut.data[at]];
+        if (!matches(end, begin)) continue;
+        mrd__join_args(begin, end, p->joiner);
+        for (size_t i = at + 1; i < p->cut.count; i++)
+            p->cut.data[i - 1] = p->cut.data[i];
+        p->cut.count--;
+        return true;
+    }
+    return false;
+}
+
+/* False when nothing matches. */
+static bool close_match(pairing *p, const mrd__item *end)
+{
+    if (p->cut.count > 0 && p->cut_ts != end->ts) settle_cuts(p);
+    if (close_cut(p, end)) return true;
+    size_t at = p->open.count;
+    while (at > 0 && !matches(end, &p->items[p->open.data[at - 1]]))
         at--;
     if (at == 0) return false;
     at--;
-    mrd__item *begin = &items[stack->items.data[at]];
+    mrd__item *begin = &p->items[p->open.data[at]];
     close_begin(begin, end->ts, end->order);
-    mrd__join_args(begin, end, joiner);
+    mrd__join_args(begin, end, p->joiner);
     size_t kept = at;
-    for (size_t i = at + 1; i < stack->items.count; i++) {
-        mrd__item *inner = &items[stack->items.data[i]];
+    p->cut_ts = end->ts;
+    for (size_t i = at + 1; i < p->open.count; i++) {
+        mrd__item *inner = &p->items[p->open.data[i]];
         if (inner->ts == end->ts) {
-            stack->items.data[kept++] = stack->items.data[i];
+            p->open.data[kept++] = p->open.data[i];
             continue;
         }
         close_begin(inner, end->ts, end->order);
-        mrd__found_add(found, MRD__LOSS_MISPLACED_END, inner);
+        mrd__vec_push(&p->cut, p->open.data[i]);
     }
-    stack->items.count = kept;
+    p->open.count = kept;
     return true;
 }
 
@@ -90,22 +124,24 @@ static bool close_match(mrd__item *items, open_stack *stack, const mrd__item *en
 static uint32_t pair_ends(mrd__item *items, uint32_t count, const mrd__args_joiner *joiner,
                           mrd__found *found)
 {
-    open_stack stack = {0};
+    pairing p = {.items = items, .joiner = joiner, .found = found};
     uint32_t kept = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (items[i].phase == MRD__END) {
-            if (!close_match(items, &stack, &items[i], joiner, found))
+            if (!close_match(&p, &items[i]))
                 mrd__found_add(found, MRD__LOSS_UNMATCHED_END, &items[i]);
             continue;
         }
         items[kept] = items[i];
         if (items[kept].phase == MRD__BEGIN) {
             items[kept].flags |= MRD__SLICE_UNCLOSED;
-            mrd__vec_push(&stack.items, kept);
+            mrd__vec_push(&p.open, kept);
         }
         kept++;
     }
-    mrd__vec_reset(&stack.items);
+    settle_cuts(&p);
+    mrd__vec_reset(&p.open);
+    mrd__vec_reset(&p.cut);
     return kept;
 }
 
