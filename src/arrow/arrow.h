@@ -1,9 +1,9 @@
-/* Arrow IPC stream writer for any flat schema: little endian, buffers 8-byte aligned, metadata V5,
- * dictionaries before the first record batch, end-of-stream marker. The flatbuffers are built by
- * hand (flatbuffer.h); values go to the sink straight from the caller's memory.
+/* Arrow IPC stream and file writer for any flat schema: little endian, buffers 8-byte aligned,
+ * metadata V5, dictionaries before the first record batch, end-of-stream marker. The flatbuffers
+ * are built by hand (flatbuffer.h); values go to the sink straight from the caller's memory.
  *
  * A writer belongs to one thread at a time. Order of calls: create, dictionary (once for each
- * dictionary field), batch (any number, at least one), finish, destroy. */
+ * dictionary field), batch (any number), finish, destroy. */
 #ifndef MRD_ARROW_ARROW_H
 #define MRD_ARROW_ARROW_H
 
@@ -62,6 +62,10 @@ typedef struct mrd__arrow_writer mrd__arrow_writer;
 mrd__arrow_writer *mrd__arrow_writer_create(const mrd__arrow_field *fields, size_t field_count,
                                             const mrd__arrow_kv *metadata, size_t metadata_count,
                                             const mrd_sink *sink);
+/* The same as a file ("ARROW1", footer): finish writes the footer. */
+mrd__arrow_writer *mrd__arrow_writer_create_file(const mrd__arrow_field *fields, size_t field_count,
+                                                 const mrd__arrow_kv *metadata,
+                                                 size_t metadata_count, const mrd_sink *sink);
 /* The words of a dictionary field, before the first batch, once for each such field. A dictionary
  * of 0 words is valid. MRD_ERR_LIMIT when the index type or int32 offsets cannot hold it; else the
  * sink's errors. */

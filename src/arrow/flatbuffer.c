@@ -107,7 +107,7 @@ size_t mrd__fb_string(mrd__fb *fb, mrd__str text)
 
 size_t mrd__fb_vector(mrd__fb *fb, size_t count, size_t item)
 {
-    mrd__assert(item == 4 || item == 16);
+    mrd__assert(item == 4 || item == 16 || item == 24);
     align_ahead(fb, 4, item == 4 ? 4 : 8); /* the elements are aligned, the length stands before */
     size_t at = fb->bytes.size;
     add_zeros(fb, 4 + count * item);
@@ -124,6 +124,14 @@ void mrd__fb_set_pair(mrd__fb *fb, size_t vector, size_t index, int64_t first, i
 {
     put(fb, vector + 4 + 16 * index, first, 8);
     put(fb, vector + 4 + 16 * index + 8, second, 8);
+}
+
+void mrd__fb_set_three(mrd__fb *fb, size_t vector, size_t index, int64_t first, int64_t second,
+                       int64_t third)
+{
+    put(fb, vector + 4 + 24 * index, first, 8);
+    put(fb, vector + 4 + 24 * index + 8, second, 8);
+    put(fb, vector + 4 + 24 * index + 16, third, 8);
 }
 
 void mrd__fb_end(mrd__fb *fb)

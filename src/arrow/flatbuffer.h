@@ -25,10 +25,12 @@ void mrd__fb_link(mrd__fb *fb, size_t table, int slot, size_t target);
 void mrd__fb_root(mrd__fb *fb, size_t table);
 /* A string (NUL-terminated as the format wants it). */
 size_t mrd__fb_string(mrd__fb *fb, mrd__str text);
-/* A vector of count zeroed elements of 4 (links) or 16 bytes (structs of two int64). */
+/* A vector of count zeroed elements of 4 (links), 16 or 24 bytes (structs of 2 or 3 int64). */
 size_t mrd__fb_vector(mrd__fb *fb, size_t count, size_t item);
 void mrd__fb_link_item(mrd__fb *fb, size_t vector, size_t index, size_t target);
 void mrd__fb_set_pair(mrd__fb *fb, size_t vector, size_t index, int64_t first, int64_t second);
+void mrd__fb_set_three(mrd__fb *fb, size_t vector, size_t index, int64_t first, int64_t second,
+                       int64_t third);
 /* Zero bytes up to a multiple of 8. */
 void mrd__fb_end(mrd__fb *fb);
 

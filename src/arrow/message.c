@@ -103,12 +103,11 @@ static size_t schema_field(mrd__fb *fb, const mrd__arrow_field *field, size_t in
     return table;
 }
 
-void mrd__arrow_schema_message(mrd__fb *fb, const mrd__arrow_field *fields, size_t field_count,
-                               const mrd__arrow_kv *metadata, size_t metadata_count)
+/* Schema: endianness, fields, custom_metadata */
+static size_t schema_table(mrd__fb *fb, const mrd__arrow_field *fields, size_t field_count,
+                           const mrd__arrow_kv *metadata, size_t metadata_count)
 {
-    size_t message = begin_message(fb, HEADER_SCHEMA, 0);
     size_t schema = mrd__fb_table(fb, metadata_count > 0 ? "244" : "24");
-    mrd__fb_link(fb, message, 2, schema);
     size_t list = mrd__fb_vector(fb, field_count, 4);
     mrd__fb_link(fb, schema, 1, list);
     for (size_t i = 0; i < field_count; i++)
@@ -123,6 +122,45 @@ void mrd__arrow_schema_message(mrd__fb *fb, const mrd__arrow_field *fields, size
         mrd__fb_link(fb, pair, 0, mrd__fb_string(fb, mrd__str_of(metadata[i].key)));
         mrd__fb_link(fb, pair, 1, mrd__fb_string(fb, metadata[i].value));
     }
+    return schema;
+}
+
+void mrd__arrow_schema_message(mrd__fb *fb, const mrd__arrow_field *fields, size_t field_count,
+                               const mrd__arrow_kv *metadata, size_t metadata_count)
+{
+    size_t message = begin_message(fb, HEADER_SCHEMA, 0);
+    mrd__fb_link(fb, message, 2, schema_table(fb, fields, field_count, metadata, metadata_count));
+    mrd__fb_end(fb);
+}
+
+/* Footer: version, schema, dictionaries, recordBatches */
+size_t mrd__arrow_footer_begin(mrd__fb *fb, const mrd__arrow_field *fields, size_t field_count,
+                               const mrd__arrow_kv *metadata, size_t metadata_count)
+{
+    mrd__fb_begin(fb);
+    size_t footer = mrd__fb_table(fb, "2444");
+    mrd__fb_root(fb, footer);
+    mrd__fb_set(fb, footer, 0, VERSION_V5, 2);
+    mrd__fb_link(fb, footer, 1, schema_table(fb, fields, field_count, metadata, metadata_count));
+    return footer;
+}
+
+/* Block: offset, metaDataLength (int32 and padding), bodyLength. */
+static void link_blocks(mrd__fb *fb, size_t footer, int slot, const mrd__arrow_block *blocks,
+                        size_t count)
+{
+    size_t list = mrd__fb_vector(fb, count, 24);
+    mrd__fb_link(fb, footer, slot, list);
+    for (size_t i = 0; i < count; i++)
+        mrd__fb_set_three(fb, list, i, blocks[i].offset, blocks[i].meta_size, blocks[i].body_size);
+}
+
+void mrd__arrow_footer_end(mrd__fb *fb, size_t footer, const mrd__arrow_block *dictionaries,
+                           size_t dictionary_count, const mrd__arrow_block *batches,
+                           size_t batch_count)
+{
+    link_blocks(fb, footer, 2, dictionaries, dictionary_count);
+    link_blocks(fb, footer, 3, batches, batch_count);
     mrd__fb_end(fb);
 }
 
@@ -146,7 +184,7 @@ static size_t record_batch(mrd__fb *fb, const mrd__arrow_body *body)
     return batch;
 }
 
-static int64_t body_size(const mrd__arrow_body *body)
+int64_t mrd__arrow_body_size(const mrd__arrow_body *body)
 {
     size_t size = 0;
     for (size_t i = 0; i < body->piece_count; i++)
@@ -156,14 +194,14 @@ static int64_t body_size(const mrd__arrow_body *body)
 
 void mrd__arrow_batch_message(mrd__fb *fb, const mrd__arrow_body *body)
 {
-    size_t message = begin_message(fb, HEADER_BATCH, body_size(body));
+    size_t message = begin_message(fb, HEADER_BATCH, mrd__arrow_body_size(body));
     mrd__fb_link(fb, message, 2, record_batch(fb, body));
     mrd__fb_end(fb);
 }
 
 void mrd__arrow_dictionary_message(mrd__fb *fb, int64_t id, const mrd__arrow_body *body)
 {
-    size_t message = begin_message(fb, HEADER_DICTIONARY, body_size(body));
+    size_t message = begin_message(fb, HEADER_DICTIONARY, mrd__arrow_body_size(body));
     size_t dictionary = mrd__fb_table(fb, "84"); /* id, data */
     mrd__fb_link(fb, message, 2, dictionary);
     mrd__fb_set(fb, dictionary, 0, id, 8);

@@ -1,6 +1,7 @@
 /* The stream: schema, one dictionary batch for each dictionary field, record batches, end marker.
  *
  *   message = FF FF FF FF | int32 metadata size | metadata, padded to 8 | body, buffers padded to 8
+ *   file    = "ARROW1\0\0" | stream | footer: schema and places | int32 footer size | "ARROW1"
  *
  * Small parts are gathered in `pending`, large ones go to the sink from where they are. */
 #include "arrow/arrow.h"
@@ -11,7 +12,8 @@
 
 #include <string.h>
 
-#define GATHER_MAX ((size_t)16 << 10)      /* below it a copy is cheaper than a call of the sink */
+#define GATHER_MAX ((size_t)16 << 10) /* below it a copy is cheaper than a call of the sink */
+#define FILE_MAGIC "ARROW1"
 #define SCHEMA_BYTES_MAX ((size_t)1 << 30) /* metadata sizes are int32 */
 
 typedef struct field_state {
@@ -32,6 +34,11 @@ struct mrd__arrow_writer {
     mrd__arena scratch; /* rebased offsets of one batch */
     mrd__arrow_node *nodes;
     mrd__arrow_piece *pieces;
+    bool is_file;
+    mrd__fb footer; /* of a file: begun with the schema */
+    size_t footer_table;
+    int64_t position; /* bytes emitted */
+    MRD__VEC(mrd__arrow_block) dictionaries, batches;
 };
 
 mrd__arrow_writer *mrd__arrow_writer_create(const mrd__arrow_field *fields, size_t field_count,
@@ -55,6 +62,19 @@ mrd__arrow_writer *mrd__arrow_writer_create(const mrd__arrow_field *fields, size
     return writer;
 }
 
+mrd__arrow_writer *mrd__arrow_writer_create_file(const mrd__arrow_field *fields, size_t field_count,
+                                                 const mrd__arrow_kv *metadata,
+                                                 size_t metadata_count, const mrd_sink *sink)
+{
+    mrd__arrow_writer *writer =
+        mrd__arrow_writer_create(fields, field_count, metadata, metadata_count, sink);
+    writer->is_file = true;
+    if (!writer->schema_too_long)
+        writer->footer_table =
+            mrd__arrow_footer_begin(&writer->footer, fields, field_count, metadata, metadata_count);
+    return writer;
+}
+
 void mrd__arrow_writer_destroy(mrd__arrow_writer **writer)
 {
     if (writer == NULL || *writer == NULL) return;
@@ -62,6 +82,9 @@ void mrd__arrow_writer_destroy(mrd__arrow_writer **writer)
     mrd__buf_reset(&w->schema.bytes);
     mrd__buf_reset(&w->message.bytes);
     mrd__buf_reset(&w->pending);
+    mrd__buf_reset(&w->footer.bytes);
+    mrd__vec_reset(&w->dictionaries);
+    mrd__vec_reset(&w->batches);
     mrd__arena_reset(&w->scratch);
     mrd__free(w->fields);
     mrd__free(w->nodes);
@@ -82,6 +105,7 @@ static mrd_status flush(mrd__arrow_writer *w, mrd_error *error)
 static mrd_status emit(mrd__arrow_writer *w, const void *data, size_t size, mrd_error *error)
 {
     if (w->pending.size + size > GATHER_MAX) MRD__TRY(flush(w, error));
+    w->position += (int64_t)size;
     if (size <= GATHER_MAX) {
         mrd__buf_add(&w->pending, data, size);
         return MRD_OK;
@@ -105,6 +129,13 @@ static mrd_status emit_metadata(mrd__arrow_writer *w, const mrd__fb *message, mr
     return emit(w, message->bytes.data, message->bytes.size, error);
 }
 
+/* Where the message in w->message will stand, for the footer. */
+static mrd__arrow_block block_here(const mrd__arrow_writer *w, const mrd__arrow_body *body)
+{
+    return (mrd__arrow_block){w->position, 8 + (int64_t)w->message.bytes.size,
+                              mrd__arrow_body_size(body)};
+}
+
 /* What every call begins with: the schema, or the news that the stream is broken. */
 static mrd_status begin_call(mrd__arrow_writer *w, mrd_error *error)
 {
@@ -117,6 +148,7 @@ static mrd_status begin_call(mrd__arrow_writer *w, mrd_error *error)
         return mrd__fail(error, MRD_ERR_LIMIT, "too_large",
                          "schema metadata of an Arrow stream is longer than %zu bytes, the limit",
                          SCHEMA_BYTES_MAX);
+    if (w->is_file) MRD__TRY(emit(w, FILE_MAGIC "\0\0", 8, error));
     MRD__TRY(emit_metadata(w, &w->schema, error));
     mrd__buf_reset(&w->schema.bytes);
     w->schema_written = true;
@@ -156,6 +188,7 @@ static mrd_status emit_words(mrd__arrow_writer *w, size_t field, const mrd__arro
         {NULL, 0}, {offsets, (dict->count + 1) * sizeof *offsets}, {NULL, bytes}};
     mrd__arrow_body body = {(int64_t)dict->count, &node, 1, pieces, 3};
     mrd__arrow_dictionary_message(&w->message, (int64_t)field, &body);
+    if (w->is_file) mrd__vec_push(&w->dictionaries, block_here(w, &body));
     MRD__TRY(emit_metadata(w, &w->message, error));
     MRD__TRY(emit(w, offsets, pieces[1].size, error));
     MRD__TRY(emit_padding(w, pieces[1].size, error));
@@ -257,6 +290,7 @@ static mrd_status emit_batch(mrd__arrow_writer *w, const mrd__arrow_column *colu
         count += column_pieces(w, i, rows > 0 ? &columns[i] : NULL, from, rows, w->pieces + count);
     mrd__arrow_body body = {(int64_t)rows, w->nodes, w->field_count, w->pieces, count};
     mrd__arrow_batch_message(&w->message, &body);
+    if (w->is_file) mrd__vec_push(&w->batches, block_here(w, &body));
     MRD__TRY(emit_metadata(w, &w->message, error));
     for (size_t i = 0; i < count; i++) {
         MRD__TRY(emit(w, w->pieces[i].data, w->pieces[i].size, error));
@@ -283,12 +317,24 @@ mrd_status mrd__arrow_writer_batch(mrd__arrow_writer *w, const mrd__arrow_column
     return MRD_OK;
 }
 
+static mrd_status emit_footer(mrd__arrow_writer *w, mrd_error *error)
+{
+    mrd__arrow_footer_end(&w->footer, w->footer_table, w->dictionaries.data, w->dictionaries.count,
+                          w->batches.data, w->batches.count);
+    mrd__assert(w->footer.bytes.size <= INT32_MAX);
+    int32_t size = (int32_t)w->footer.bytes.size;
+    MRD__TRY(emit(w, w->footer.bytes.data, w->footer.bytes.size, error));
+    MRD__TRY(emit(w, &size, sizeof size, error));
+    return emit(w, FILE_MAGIC, strlen(FILE_MAGIC), error);
+}
+
 mrd_status mrd__arrow_writer_finish(mrd__arrow_writer *w, mrd_error *error)
 {
     MRD__TRY(begin_call(w, error));
     if (!w->batch_written) MRD__TRY(mrd__arrow_writer_batch(w, NULL, 0, error));
     static const uint32_t end[2] = {0xffffffff, 0};
     MRD__TRY(emit(w, end, sizeof end, error));
+    if (w->is_file) MRD__TRY(emit_footer(w, error));
     MRD__TRY(flush(w, error));
     w->finished = true;
     return MRD_OK;

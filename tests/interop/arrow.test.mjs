@@ -1,4 +1,5 @@
 // Streams of arrow_samples, read by the readers of other projects: schema, values, custom metadata.
+// Files are read by apache-arrow; the others take streams only.
 // usage: node arrow.test.mjs FOLDER
 import { readdirSync } from 'node:fs';
 import { arrowJs, duckdbWasm, loadSample, parquetWasm, sampleNames } from './readers.mjs';
@@ -121,6 +122,9 @@ for (const [reader, [make, check]] of Object.entries(readers)) {
   for (const name of names) {
     const sample = loadSample(folder, name);
     report(`interop/arrow ${reader} ${name}`, () => check(read, sample.bytes, sample.want));
+    if (reader !== 'apache-arrow') continue;
+    report(`interop/arrow ${reader} ${name} as a file`, () =>
+      check(read, sample.file, sample.want));
   }
   report(`interop/arrow ${reader} notices a wrong value`, () =>
     plantedChange(read, check, loadSample(folder, 'int64-and-negative')));

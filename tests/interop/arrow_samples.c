@@ -1,4 +1,5 @@
-/* Writes Arrow streams (NAME.arrows) and, beside each, what a reader must find in it (NAME.json):
+/* Writes Arrow streams (NAME.arrows), the same as files (NAME.arrow), and what a reader must find
+ * in both (NAME.json):
  *   {"metadata": {...}, "fields": [{"name", "type", "nullable"}], "rows": n,
  *    "batches": [rows of each], "columns": [[...]]}
  * Integers of 64 bits stand as strings; NaN and infinities too. usage: arrow_samples FOLDER */
@@ -177,11 +178,14 @@ static mrd__arrow_column further(mrd__arrow_type type, mrd__arrow_column c, size
     return c;
 }
 
-static mrd_status stream(mrd__buf *out, const sample *s, mrd_error *error)
+static mrd_status stream(mrd__buf *out, const sample *s, bool file, mrd_error *error)
 {
     mrd_sink sink = mrd__buf_sink(out);
     mrd__arrow_writer *writer =
-        mrd__arrow_writer_create(s->fields, s->field_count, s->metadata, s->metadata_count, &sink);
+        file ? mrd__arrow_writer_create_file(s->fields, s->field_count, s->metadata,
+                                             s->metadata_count, &sink)
+             : mrd__arrow_writer_create(s->fields, s->field_count, s->metadata, s->metadata_count,
+                                        &sink);
     mrd_status status = MRD_OK;
     for (size_t i = 0; i < s->field_count && status == MRD_OK; i++) {
         if (s->fields[i].type < MRD__ARROW_DICT8) continue;
@@ -207,11 +211,16 @@ static int write_sample(const char *folder, const sample *s)
     mrd__buf bytes = {0};
     mrd__buf expected = {0};
     mrd__buf path = {0};
-    mrd_status status = stream(&bytes, s, &error);
+    mrd_status status = MRD_OK;
     expectation(&expected, s);
-    mrd__buf_printf(&path, "%s/%s.arrows", folder, s->name);
-    if (status == MRD_OK)
-        status = mrd__file_write_atomic(path.data, bytes.data, bytes.size, &error);
+    for (int file = 0; file < 2 && status == MRD_OK; file++) {
+        mrd__buf_clear(&bytes);
+        mrd__buf_clear(&path);
+        status = stream(&bytes, s, file, &error);
+        mrd__buf_printf(&path, "%s/%s.arrow%s", folder, s->name, file ? "" : "s");
+        if (status == MRD_OK)
+            status = mrd__file_write_atomic(path.data, bytes.data, bytes.size, &error);
+    }
     mrd__buf_clear(&path);
     mrd__buf_printf(&path, "%s/%s.json", folder, s->name);
     if (status == MRD_OK)

@@ -114,6 +114,7 @@ export function sampleNames(folder, entries) {
 export function loadSample(folder, name) {
   return {
     bytes: new Uint8Array(readFileSync(join(folder, `${name}.arrows`))),
+    file: new Uint8Array(readFileSync(join(folder, `${name}.arrow`))),
     want: JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8')),
   };
 }

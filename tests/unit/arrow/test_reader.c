@@ -1,4 +1,5 @@
 #include "arrow/arrow.h"
+#include "arrow/message.h"
 #include "arrow/reader.h"
 #include "base/alloc.h"
 #include "base/os.h"
@@ -34,7 +35,7 @@ static const int32_t offsets[ROWS + 1] = {0, 1, 3, 3, 6, 6, 6, 7, 8, 9, 10};
 static const char bytes[] = "abbcccdefg";
 static const int8_t colors[ROWS] = {0, 1, 2, 0, 1, 2, 0, 1, 2, 0};
 
-static void write_stream(mrd__buf *out, size_t batches)
+static void write_arrow(mrd__buf *out, size_t batches, bool file)
 {
     const void *data[] = {f64, i64, u64, i32, u8, bits, NULL, colors, u16};
     mrd__arrow_column columns[FIELDS];
@@ -46,12 +47,18 @@ static void write_stream(mrd__buf *out, size_t batches)
     mrd_sink sink = mrd__buf_sink(out);
     mrd__arrow_kv metadata[] = {{"a", MRD__STR("1")}, {"clock", MRD__STR("BOOTTIME")}};
     mrd__arrow_dict dict = {3, color, NULL};
-    mrd__arrow_writer *w = mrd__arrow_writer_create(fields, FIELDS, metadata, 2, &sink);
+    mrd__arrow_writer *w = file ? mrd__arrow_writer_create_file(fields, FIELDS, metadata, 2, &sink)
+                                : mrd__arrow_writer_create(fields, FIELDS, metadata, 2, &sink);
     assert_int_equal(mrd__arrow_writer_dictionary(w, 7, &dict, NULL), MRD_OK);
     for (size_t i = 0; i < batches; i++)
         assert_int_equal(mrd__arrow_writer_batch(w, columns, ROWS, NULL), MRD_OK);
     assert_int_equal(mrd__arrow_writer_finish(w, NULL), MRD_OK);
     mrd__arrow_writer_destroy(&w);
+}
+
+static void write_stream(mrd__buf *out, size_t batches)
+{
+    write_arrow(out, batches, false);
 }
 
 static void check_numbers(const mrd__arrow_in_column *c, size_t row)
@@ -93,12 +100,11 @@ static void check_texts(const mrd__arrow_in_column *c, size_t row)
     assert_false(mrd__arrow_get_index(&c[6], row, &index));
 }
 
-static void test_round_trip(void **state)
+static void round_trip(bool file)
 {
-    (void)state;
     mrd__buf data = {0};
     mrd_error error = {0};
-    write_stream(&data, 3);
+    write_arrow(&data, 3, file);
     assert_true(mrd__arrow_sniff(data.data, data.size));
     assert_true(mrd__arrow_sniff(data.data, 64));
     mrd__arrow_reader *r = NULL;
@@ -133,6 +139,13 @@ static void test_round_trip(void **state)
     assert_null(r);
     mrd__arrow_reader_close(&r);
     mrd__buf_reset(&data);
+}
+
+static void test_round_trip(void **state)
+{
+    (void)state;
+    round_trip(false);
+    round_trip(true);
 }
 
 /* Every cell of every batch is looked at. Returns the rows read before the end or the error. */
@@ -193,11 +206,128 @@ static void test_truncated(void **state)
     mrd__buf_reset(&data);
 }
 
-static void test_mutated(void **state)
+/* A file that has lost its end is read as the stream in it, and says so. */
+static void test_cut_file(void **state)
 {
     (void)state;
     mrd__buf data = {0};
-    write_stream(&data, 1);
+    write_arrow(&data, 2, true);
+    for (size_t cut = 600; cut <= data.size; cut++) {
+        mrd__arrow_reader *r = NULL;
+        mrd_status status = mrd__arrow_reader_open(data.data, cut, &r, NULL);
+        if (status == MRD_OK) assert_int_equal(mrd__arrow_reader_cut(r), cut < data.size);
+        mrd__arrow_reader_close(&r);
+        size_t rows = read_everything(data.data, cut, &status);
+        if (cut + 300 > data.size) assert_int_equal(rows, 2 * ROWS);
+    }
+    mrd__buf_reset(&data);
+}
+
+/* ---- Messages the writer does not make ---- */
+
+static void add_message(mrd__buf *out, const mrd__fb *message)
+{
+    uint32_t head[2] = {0xffffffff, (uint32_t)message->bytes.size};
+    mrd__buf_add(out, head, sizeof head);
+    mrd__buf_add(out, message->bytes.data, message->bytes.size);
+}
+
+/* One word a dictionary batch; the message is DictionaryBatch with isDelta. */
+static void add_word(mrd__buf *out, mrd__fb *fb, const char *word, bool delta)
+{
+    int32_t ends[2] = {0, (int32_t)strlen(word)};
+    char body[16] = {0};
+    memcpy(body, ends, 8);
+    memcpy(body + 8, word, strlen(word));
+    mrd__fb_begin(fb);
+    size_t message = mrd__fb_table(fb, "2148");
+    mrd__fb_root(fb, message);
+    mrd__fb_set(fb, message, 0, 4, 2);
+    mrd__fb_set(fb, message, 1, 2, 1);
+    mrd__fb_set(fb, message, 3, sizeof body, 8);
+    size_t header = mrd__fb_table(fb, "841");
+    mrd__fb_link(fb, message, 2, header);
+    mrd__fb_set(fb, header, 2, delta, 1);
+    size_t batch = mrd__fb_table(fb, "844");
+    mrd__fb_link(fb, header, 1, batch);
+    mrd__fb_set(fb, batch, 0, 1, 8);
+    size_t nodes = mrd__fb_vector(fb, 1, 16);
+    mrd__fb_link(fb, batch, 1, nodes);
+    mrd__fb_set_pair(fb, nodes, 0, 1, 0);
+    size_t buffers = mrd__fb_vector(fb, 3, 16);
+    mrd__fb_link(fb, batch, 2, buffers);
+    mrd__fb_set_pair(fb, buffers, 1, 0, 8);
+    mrd__fb_set_pair(fb, buffers, 2, 8, (int64_t)strlen(word));
+    mrd__fb_end(fb);
+    add_message(out, fb);
+    mrd__buf_add(out, body, sizeof body);
+}
+
+static void add_indices(mrd__buf *out, mrd__fb *fb, const char *indices, size_t rows)
+{
+    mrd__arrow_node node = {(int64_t)rows, 0};
+    mrd__arrow_piece pieces[] = {{NULL, 0}, {indices, rows}};
+    mrd__arrow_body body = {(int64_t)rows, &node, 1, pieces, 2};
+    mrd__arrow_batch_message(fb, &body);
+    add_message(out, fb);
+    char padded[8] = {0};
+    memcpy(padded, indices, rows);
+    mrd__buf_add(out, padded, 8);
+}
+
+static void expect_words(mrd__arrow_reader *r, const char *want)
+{
+    mrd__arrow_in_batch batch;
+    bool more;
+    mrd__buf got = {0};
+    assert_int_equal(mrd__arrow_reader_next(r, &batch, &more, NULL), MRD_OK);
+    assert_true(more);
+    for (size_t row = 0; row < batch.rows; row++) {
+        mrd__str text;
+        assert_true(mrd__arrow_get_text(&batch.columns[0], row, &text));
+        mrd__buf_str(&got, text);
+        mrd__buf_char(&got, ' ');
+    }
+    assert_string_equal(got.data, want);
+    mrd__buf_reset(&got);
+}
+
+/* A dictionary that grows, one that is replaced, an index beyond it. */
+static void test_dictionary_changes(void **state)
+{
+    (void)state;
+    mrd__buf data = {0};
+    mrd__fb fb = {0};
+    mrd__arrow_field field = {"word", MRD__ARROW_DICT8, false};
+    mrd__arrow_schema_message(&fb, &field, 1, NULL, 0);
+    add_message(&data, &fb);
+    add_word(&data, &fb, "one", false);
+    add_indices(&data, &fb, "\0\0", 2);
+    add_word(&data, &fb, "two", true);
+    add_indices(&data, &fb, "\1\0\1", 3);
+    add_word(&data, &fb, "three", false);
+    add_indices(&data, &fb, "\0", 1);
+    add_indices(&data, &fb, "\1", 1);
+    mrd__arrow_reader *r = NULL;
+    mrd_error error = {0};
+    assert_int_equal(mrd__arrow_reader_open(data.data, data.size, &r, &error), MRD_OK);
+    expect_words(r, "one one ");
+    expect_words(r, "two one two ");
+    expect_words(r, "three ");
+    mrd__arrow_in_batch batch;
+    bool more;
+    assert_int_equal(mrd__arrow_reader_next(r, &batch, &more, &error), MRD_ERR_FORMAT);
+    assert_string_equal(error.message, "Arrow data is damaged: an index beyond its dictionary");
+    assert_true(error.offset > 0 && (size_t)error.offset < data.size);
+    mrd__arrow_reader_close(&r);
+    mrd__buf_reset(&data);
+    mrd__buf_reset(&fb.bytes);
+}
+
+static void mutate(bool file)
+{
+    mrd__buf data = {0};
+    write_arrow(&data, 1, file);
     static const unsigned char values[] = {0, 1, 0x7f, 0x80, 0xff};
     for (size_t at = 0; at < data.size; at++) {
         char kept = data.data[at];
@@ -221,6 +351,13 @@ static void test_mutated(void **state)
         mrd__buf_reset(&copy);
     }
     mrd__buf_reset(&data);
+}
+
+static void test_mutated(void **state)
+{
+    (void)state;
+    mutate(false);
+    mutate(true);
 }
 
 static void test_not_arrow(void **state)
@@ -310,6 +447,7 @@ static void test_report_stream(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cut_file),    cmocka_unit_test(test_dictionary_changes),
         cmocka_unit_test(test_round_trip),  cmocka_unit_test(test_truncated),
         cmocka_unit_test(test_mutated),     cmocka_unit_test(test_not_arrow),
         cmocka_unit_test(test_report_file), cmocka_unit_test(test_report_stream),

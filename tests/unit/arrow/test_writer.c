@@ -291,7 +291,7 @@ static void test_sink_fails(void **state)
         failing_sink counter = {0, fail_at};
         mrd_sink sink = {&counter, failing_write};
         mrd_error error = {0};
-        mrd__arrow_writer *w = mrd__arrow_writer_create(&field, 1, NULL, 0, &sink);
+        mrd__arrow_writer *w = mrd__arrow_writer_create_file(&field, 1, NULL, 0, &sink);
         mrd_status status = mrd__arrow_writer_batch(w, &column, rows, &error);
         if (status != MRD_OK) {
             assert_int_equal(status, MRD_ERR_CANCELLED);
