@@ -154,7 +154,7 @@ static bool judge(shared *s, size_t index, size_t start, size_t at, mrd__cj_stop
     } else {
         own->end = at;
     }
-    if (!keep && start != NOWHERE) atomic_fetch_add(&s->rejected, 1);
+    if (!keep && start != NOWHERE && s->data[start] == '{') atomic_fetch_add(&s->rejected, 1);
     return keep;
 }
 

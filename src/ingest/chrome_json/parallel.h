@@ -20,8 +20,8 @@ typedef struct mrd__cj_parallel_result {
     bool closed; /* the array's bracket lies right before at */
     bool cancelled;
     uint64_t next_order;
-    uint64_t rejected; /* chunks that were parsed and did not fit to the one before: a broken file,
-                          or an array that closes before them */
+    uint64_t rejected; /* chunks whose events were parsed for nothing: behind a syntax error or
+                          behind the end of the array */
 } mrd__cj_parallel_result;
 
 /* Read elements from data[at] on; data is followed by MRD__MAP_SLACK zero bytes. What was read up
