@@ -39,7 +39,7 @@ function followSelection(client: DecoderClient): void {
   });
 }
 
-/** Handles for the page tests and the frame probe: what they read, never what they set. */
+/** Handles for the page tests and the frame probe. */
 interface Probe {
   frames: typeof frames;
   view: typeof view;

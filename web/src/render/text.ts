@@ -8,7 +8,9 @@ interface Fitted {
 /** Texts kept before the cache starts anew. */
 const MAX_TEXTS = 20_000;
 /** The cut is estimated from the mean character; this much is left as reserve. */
-const RESERVE = 0.94;
+const RESERVE = 0.96;
+/** Shorter cuts spend no room on an ellipsis. */
+const ELLIPSIS_FROM = 8;
 
 export class TextFitter {
   private readonly known = new Map<string, Fitted>();
@@ -24,11 +26,11 @@ export class TextFitter {
       this.known.set(text, entry);
     }
     if (entry.width <= room) return text;
-    const count = Math.floor((room / entry.width) * text.length * RESERVE - 1);
+    const count = Math.floor((room / entry.width) * text.length * RESERVE);
     if (count < 1) return "";
     let cut = entry.cuts[count];
     if (cut === undefined) {
-      cut = `${text.slice(0, count)}…`;
+      cut = count < ELLIPSIS_FROM ? text.slice(0, count) : `${text.slice(0, count - 1)}…`;
       entry.cuts[count] = cut;
     }
     return cut;

@@ -52,6 +52,13 @@ export function anomalyReason(feed: Feed, hit: Pick<Hit, "lane">): string {
   });
 }
 
+/** Categories whose value is a time in ns. */
+const TIMES = new Set(["link_busy", "hop_arrive"]);
+
+function valueText(hit: Hit, value: number): string {
+  return TIMES.has(hit.lane.record.category ?? "") ? formatDuration(value, 6) : formatValue(value);
+}
+
 export function factsOf(feed: Feed, hit: Hit): Fact[] {
   const out: Fact[] = [];
   if (hit.form === "none") {
@@ -63,7 +70,9 @@ export function factsOf(feed: Feed, hit: Hit): Fact[] {
     out.push([t("detail.duration"), formatDuration(hit.end - hit.start)], ...stateFacts(hit.flags));
   } else if (hit.form !== "points") out.push(...cellFacts(hit));
   const value = hit.record === NONE ? hit.value : (hit.answer?.values?.[hit.record] ?? NaN);
-  if (!Number.isNaN(value) && hit.bucket < 0) out.push([t("detail.value"), formatValue(value)]);
+  if (!Number.isNaN(value) && hit.bucket < 0) {
+    out.push([t("detail.value"), valueText(hit, value)]);
+  }
   const reason = anomalyReason(feed, hit);
   if (reason !== "") out.push([t("detail.reason"), reason]);
   return out;

@@ -98,5 +98,5 @@ export function RangeList() {
   if (now.state === "failed") {
     return <p class="empty error" role="alert">{now.error.message}</p>;
   }
-  return <div class="scroll"><Stats stats={now.stats} span={range.end - range.start} /></div>;
+  return <div class="scroll stats"><Stats stats={now.stats} span={range.end - range.start} /></div>;
 }
