@@ -24,15 +24,15 @@
 #define DETAIL_BYTES 96
 #define BATCH 2048 /* records whose details are kept at a time */
 
-typedef enum form {
+typedef enum track_form {
     LINK,
     THREAD,
     UNIT,
     FLOW
-} form;
+} track_form;
 
 typedef struct gen_track {
-    form form;
+    track_form form;
     bool open;
     uint32_t outstanding;
     uint64_t next_ps;   /* when its next event comes */
@@ -54,7 +54,7 @@ typedef struct gen {
 
 /* ---- Tracks ---- */
 
-static void add_track(gen *g, uint32_t index, form form, uint64_t seed)
+static void add_track(gen *g, uint32_t index, track_form form, uint64_t seed)
 {
     gen_track *track = &g->tracks[index];
     track->form = form;
