@@ -103,14 +103,14 @@ typedef struct kit_key {
 
 static inline size_t kit_keys(const kit_rows *rows, kit_key *keys, size_t max)
 {
-    const char *components[256];
+    const char *components[512];
     int openers[MRD__CAT_COUNT];
     size_t component_count = 0, opener_count = 0, count = 0;
     for (size_t i = 0; i < rows->count; i++) {
         size_t c = 0, o = 0;
         while (c < component_count && strcmp(components[c], rows->data[i].component) != 0)
             c++;
-        mrd__assert(c < 256);
+        mrd__assert(c < 512);
         if (c == component_count) components[component_count++] = rows->data[i].component;
         while (o < opener_count && openers[o] != kit_opener(rows->data[i].category))
             o++;
