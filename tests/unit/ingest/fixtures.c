@@ -92,13 +92,15 @@ const fixture fixtures[] = {
          ",\"args\":{ }") "," EV(",\"args\":7") "," EV(",\"args\":\"\"") "]",
      0, ""},
     {"stack frames",
-     "{\"stackFrames\":{\"1\":{\"name\":\"f\"}},\"traceEvents\":[" EV(",\"sf\":1") "," EV(",\"stack"
-                                                                                          "\":["
-                                                                                          "\"a\","
-                                                                                          "\"b\"]") "," EV(
-         ",\"stack\":[],\"args\":{\"k\":1 }") "," EV(",\"stack\":[1],\"args\":{\"stack\":"
-                                                     "2}") "," EV(",\"stack\":[1],\"args\":"
-                                                                  "{ }") "]}",
+     "{\"stackFrames\":{\"1\":{\"name\":\"f\"}},\"traceEvents\":[" EV(",\"sf\":1") "," EV(
+         ",\"stack"
+         "\":["
+         "\"a\","
+         "\"b\"]") "," EV(",\"stack\":[],\"args\":{\"k\":1 }") "," EV(",\"stack\":[1],\"args\":{"
+                                                                      "\"stack\":"
+                                                                      "2}") "," EV(",\"stack\":[1],"
+                                                                                   "\"args\":"
+                                                                                   "{ }") "]}",
      0, "stack_frames_ignored 6\n"},
     {"keys that stand twice",
      "{\"a\":1,\"a\":2,\"b\":{\"c\":1,\"c\":2},\"traceEvents\":[" EV(

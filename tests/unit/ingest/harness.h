@@ -11,8 +11,8 @@ typedef struct way {
     size_t chunk;     /* of the parallel reader */
 } way;
 
-/* The facts (dump.h), or "error CODE\n". rejected may be NULL: chunks of the parallel reader that
- * did not fit. */
+/* The facts (dump.h), or "error CODE\n". rejected may be NULL: counts up the chunks that the
+ * parallel reader read for nothing though no chunk lay behind the end of the events. */
 void read_way(mrd__str text, way how, mrd__buf *out, uint64_t *rejected);
 /* Read plainly and compare with feeds of 1, 2, 7, 64 and 4096 bytes, the fast walker, and the
  * parallel reader with 1 to 4 threads and chunks from 16 bytes up; fails the test with the name. */

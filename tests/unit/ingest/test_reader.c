@@ -70,10 +70,10 @@ static void test_all_ways_on_damaged_traces(void **state)
     static const char junk[] = "{}[]\",:\\x0e-\n\001\xff";
     mrd__buf text = {0};
     make_trace(&text, 3, 12);
-    for (size_t cut = 0; cut < text.size; cut += 3)
+    for (size_t cut = 0; cut < text.size; cut += 7)
         check_all_ways("cut trace", (mrd__str){text.data, cut});
     mrd__rng rng = {77};
-    for (int round = 0; round < 250; round++) {
+    for (int round = 0; round < 150; round++) {
         mrd__buf copy = {0};
         mrd__buf_add(&copy, text.data, text.size);
         for (uint64_t hits = 1 + mrd__rng_below(&rng, 4); hits > 0; hits--)
@@ -235,15 +235,9 @@ static void check_real_file(const char *name, mrd__str text)
     check_all_ways(name, text);
     mrd__buf dump = {0};
     uint64_t rejected = 0;
-    for (uint32_t threads = 2; threads <= 8; threads *= 2)
-        read_way(text, (way){.fast = true, .threads = threads, .chunk = 4096}, &dump, &rejected);
-    /* The scan is exact: on a whole file no chunk is ever read for nothing, but those behind the
-     * end of the array. */
-    size_t end = text.size;
-    while (end > 0 && text.data[end - 1] != ']')
-        end--;
-    bool array_is_last = end > 0 && memchr(text.data + end, '"', text.size - end) == NULL;
-    if (array_is_last) assert_int_equal(rejected, 0);
+    read_way(text, (way){.fast = true, .threads = 3, .chunk = 4096}, &dump, &rejected);
+    /* The scan is exact: on a whole file no chunk is ever read for nothing. */
+    if (rejected != 0) fail_msg("%s: %llu chunks rejected", name, (unsigned long long)rejected);
     mrd__buf_reset(&dump);
 }
 
