@@ -61,17 +61,24 @@ void mrd_params_add(mrd_params *params, const char *name, const char *value, boo
     add_item(params, mrd__str_of(name), mrd__str_of(value), encoded, MRD__PARAM_TEXT);
 }
 
+#ifdef MRD_PLANTED_BUGS /* what the fuzzer of window parameters must find */
+#define LONGEST_WHOLE (MRD__PARAM_EXCERPT + 8)
+#else
+#define LONGEST_WHOLE MRD__PARAM_EXCERPT
+#endif
+
 const char *mrd__param_show(mrd__param_shown *out, mrd__str value)
 {
     size_t size = value.size;
-    if (size > MRD__PARAM_EXCERPT) {
+    if (size > LONGEST_WHOLE) {
         size = MRD__PARAM_EXCERPT;
         while (size > 0 && ((unsigned char)value.data[size] & 0xc0) == 0x80)
             size--;
     }
+    bool valid = mrd__utf8_valid((mrd__str){value.data, size});
     for (size_t i = 0; i < size; i++) {
         unsigned char c = (unsigned char)value.data[i];
-        out->text[i] = c < 0x20 || c == 0x7f ? '?' : (char)c;
+        out->text[i] = c < 0x20 || c == 0x7f || (c >= 0x80 && !valid) ? '?' : (char)c;
     }
     memcpy(out->text + size, "...", 4);
     if (size == value.size) out->text[size] = '\0';

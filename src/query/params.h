@@ -52,7 +52,7 @@ MRD_MUST_CHECK mrd_status mrd__params_only(const mrd_params *params, const char 
                                            mrd_error *error);
 
 /* A value as error messages show it: cut to MRD__PARAM_EXCERPT bytes ("..." then), control
- * characters replaced. Returns out. */
+ * characters and bytes that are not UTF-8 replaced by '?'. Returns out. */
 #define MRD__PARAM_EXCERPT 80
 typedef struct mrd__param_shown {
     char text[MRD__PARAM_EXCERPT + 4];

@@ -313,6 +313,7 @@ static void test_values_in_messages(void **state)
     (void)state;
     mrd__param_shown shown;
     assert_string_equal(mrd__param_show(&shown, MRD__STR("a\nb\x01")), "a?b?");
+    assert_string_equal(mrd__param_show(&shown, MRD__STR("a\xe3z")), "a?z");
     char text[3 * MRD__PARAM_EXCERPT];
     memset(text, 'x', sizeof text);
     memcpy(text + MRD__PARAM_EXCERPT - 1, "\xc3\xa9", 2);
