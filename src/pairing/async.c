@@ -36,7 +36,7 @@ static bool close_match(mrd__item *items, index_stack *stack, const mrd__item *e
     at--;
     mrd__item *begin = &items[stack->data[at]];
     begin->flags &= (uint8_t)~MRD__SLICE_UNCLOSED;
-    begin->dur = end->ts - begin->ts;
+    begin->dur = (int64_t)((uint64_t)end->ts - (uint64_t)begin->ts);
     if (begin->dur == 0) {
         begin->marks |= MRD__ITEM_ZERO;
         begin->dur = end->order;

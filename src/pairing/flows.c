@@ -162,8 +162,10 @@ static void link(joining *j, uint32_t from, uint32_t to)
     const mrd__flow_point *b = &j->points[to];
     if (a->slice == MRD__NONE || b->slice == MRD__NONE) return;
     mrd__vec_push(j->links, ((mrd__flow_link){from, to}));
-    if (b->ts < a->ts)
-        mrd__found_at(j->found, MRD__LOSS_FLOW_BACKWARDS, b->order, b->name, -1, b->ts - a->ts);
+    if (b->ts >= a->ts) return;
+    int64_t back;
+    if (__builtin_sub_overflow(b->ts, a->ts, &back)) back = INT64_MIN;
+    mrd__found_at(j->found, MRD__LOSS_FLOW_BACKWARDS, b->order, b->name, -1, back);
 }
 
 /* The points of one key in time order: see the top of the file. */

@@ -33,7 +33,7 @@ static inline int64_t mrd__item_end(const mrd__item *item)
 {
     if ((item->flags & MRD__SLICE_UNCLOSED) != 0) return INT64_MAX;
     if ((item->marks & MRD__ITEM_ZERO) != 0) return item->ts;
-    return item->ts + item->dur;
+    return (int64_t)((uint64_t)item->ts + (uint64_t)item->dur); /* dur may pass int64 */
 }
 
 /* Sort by (ts, order) in place. Items come in file order, so a stable sort by ts is enough; order

@@ -62,7 +62,7 @@ static bool matches(const mrd__item *end, const mrd__item *begin)
 static void close_begin(mrd__item *begin, int64_t ts, uint32_t order)
 {
     begin->flags &= (uint8_t)~MRD__SLICE_UNCLOSED;
-    begin->dur = ts - begin->ts;
+    begin->dur = (int64_t)((uint64_t)ts - (uint64_t)begin->ts);
     if (begin->dur == 0) {
         begin->marks |= MRD__ITEM_ZERO;
         begin->dur = order;
