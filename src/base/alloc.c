@@ -15,11 +15,28 @@ static _Noreturn void exhausted(size_t size)
     abort();
 }
 
+/* Large blocks ask for huge pages: a fault for each 4 KiB costs up to 15 us in a virtual machine
+ * (8 MiB touched: 30 ms against 0.5 ms), and searches in columns of gigabytes miss the TLB less.
+ * Advice only: where the kernel has no huge pages nothing changes. */
+#define HUGE_PAGE ((size_t)2 << 20)
+#define HUGE_FROM (HUGE_PAGE / 2)
+
+static void *advise_huge(void *block, size_t size)
+{
+#ifdef MADV_HUGEPAGE
+    if (size < HUGE_FROM) return block;
+    uintptr_t first = ((uintptr_t)block + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
+    uintptr_t last = ((uintptr_t)block + size) & ~(HUGE_PAGE - 1);
+    if (first < last) (void)madvise((void *)first, last - first, MADV_HUGEPAGE);
+#endif
+    return block;
+}
+
 void *mrd__alloc(size_t size)
 {
     void *block = malloc(size > 0 ? size : 1);
     if (block == NULL) exhausted(size);
-    return block;
+    return advise_huge(block, size);
 }
 
 void *mrd__calloc(size_t count, size_t size)
@@ -28,14 +45,14 @@ void *mrd__calloc(size_t count, size_t size)
     if (__builtin_mul_overflow(count, size, &total)) exhausted(SIZE_MAX);
     void *block = total > 0 ? calloc(count, size) : calloc(1, 1);
     if (block == NULL) exhausted(total);
-    return block;
+    return advise_huge(block, total);
 }
 
 void *mrd__realloc(void *block, size_t size)
 {
     void *moved = realloc(block, size > 0 ? size : 1);
     if (moved == NULL) exhausted(size);
-    return moved;
+    return advise_huge(moved, size);
 }
 
 void mrd__free(void *block)
@@ -57,19 +74,27 @@ static size_t page_size(void)
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
+/* The kernel puts a mapping on a huge page's border only when its size is a whole number of them. */
+static size_t mapped_size(size_t size)
+{
+    if (size < HUGE_FROM || size > SIZE_MAX - HUGE_PAGE) return size;
+    return (size + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
+}
+
 void *mrd__pages_alloc(size_t size)
 {
     if (size == 0) return NULL;
+    size = mapped_size(size);
     void *block = mmap(NULL, size, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (block == MAP_FAILED) exhausted(size);
-    return block;
+    return advise_huge(block, size);
 }
 
 void mrd__pages_free(void *block, size_t size)
 {
     if (block == NULL) return;
-    int rc = munmap(block, size);
+    int rc = munmap(block, mapped_size(size));
     mrd__assert(rc == 0);
 }
 

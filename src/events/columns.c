@@ -129,3 +129,35 @@ mrd_status mrd__event_columns(mrd__duck *duck, int fd, mrd__buf *sql, mrd_error 
         mrd__free(types[i]);
     return status;
 }
+
+/* The first row of a query over the file: counts that may be null. */
+static mrd_status read_counts(mrd__duck *duck, const char *sql, int fd, uint64_t *out, size_t count,
+                              mrd_error *error)
+{
+    char name[MRD__DUCK_FD_NAME];
+    mrd__str param = mrd__str_of(mrd__duck_fd_name(fd, name));
+    mrd__duck_rows *rows = NULL;
+    mrd__duck_chunk chunk = {0};
+    MRD__TRY(mrd__duck_query(duck, sql, &param, 1, &rows, error));
+    mrd_status status = mrd__duck_rows_next(rows, &chunk, error);
+    for (size_t i = 0; status == MRD_OK && i < count; i++) {
+        int64_t value = 0;
+        if (chunk.rows && mrd__duck_valid(&chunk.columns[i], 0))
+            value = *(const int64_t *)chunk.columns[i].data;
+        out[i] = value > 0 ? (uint64_t)value : 0;
+    }
+    mrd__duck_rows_close(&rows);
+    return status;
+}
+
+mrd_status mrd__event_hint_of(mrd__duck *duck, int fd, mrd__event_hint *hint, mrd_error *error)
+{
+    uint64_t counts[2] = {0};
+    MRD__TRY(read_counts(duck,
+                         "SELECT CAST(sum(num_values) AS BIGINT), "
+                         "CAST(sum(total_uncompressed_size) AS BIGINT) FROM parquet_metadata($1) "
+                         "WHERE path_in_schema = 'detail_json'",
+                         fd, counts, 2, error));
+    *hint = (mrd__event_hint){.rows = counts[0], .detail_bytes = counts[1]};
+    return MRD_OK;
+}

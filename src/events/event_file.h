@@ -25,8 +25,15 @@ typedef struct mrd__event_info {
 } mrd__event_info;
 void mrd__event_info_reset(mrd__event_info *info);
 
+/* What the file's metadata lets expect; hints for memory, checked against nothing. */
+typedef struct mrd__event_hint {
+    uint64_t rows;
+    uint64_t detail_bytes; /* as stored, uncompressed */
+} mrd__event_hint;
+
 typedef struct mrd__event_sink {
     void *ctx;
+    void (*begin)(void *ctx, const mrd__event_hint *hint); /* before the first batch; may be NULL */
     /* A status other than MRD_OK stops the reading, which returns it. */
     mrd_status (*batch)(void *ctx, const mrd__event_batch *batch, mrd_error *error);
 } mrd__event_sink;

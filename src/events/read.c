@@ -305,6 +305,11 @@ static mrd_status read_rows(mrd__duck *duck, int fd, reader *r, mrd_error *error
     mrd__duck_rows *rows = NULL;
     mrd__duck_chunk chunk = {0};
     mrd_status status = mrd__event_columns(duck, fd, &sql, error);
+    mrd__event_hint hint;
+    if (status == MRD_OK && r->sink->begin) {
+        status = mrd__event_hint_of(duck, fd, &hint, error);
+        if (status == MRD_OK) r->sink->begin(r->sink->ctx, &hint);
+    }
     if (status == MRD_OK) status = mrd__duck_query(duck, sql.data, NULL, 0, &rows, error);
     mrd__buf_reset(&sql);
     if (status == MRD_OK) status = mrd__duck_rows_next(rows, &chunk, error);

@@ -30,7 +30,7 @@ void mrd__events_destroy(mrd__events **events)
     mrd__free(e->components);
     mrd__free(e->component_keys);
     mrd__free(e->component_slots);
-    mrd__free(e->detail_bytes);
+    mrd__pages_free(e->detail_bytes, e->detail_capacity);
     if (e->detail_first) mrd__pages_free(e->detail_first, bytes_of(e->count + 1, sizeof(uint64_t)));
     mrd__pages_free(e->intervals.start, bytes_of(e->intervals.count, sizeof(double)));
     mrd__pages_free(e->intervals.end, bytes_of(e->intervals.count, sizeof(double)));

@@ -81,6 +81,7 @@ typedef struct mrd__events {
 
     char *detail_bytes;     /* all details, file order by rank, each with a NUL behind it (so that
                                an empty text is not a null); NULL when none has one */
+    size_t detail_capacity; /* bytes behind detail_bytes, from mrd__pages_alloc */
     uint64_t *detail_first; /* [count + 1] by rank; equal neighbours: null. NULL when none.
                                Read both by mrd__event_detail */
 

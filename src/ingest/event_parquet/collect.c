@@ -15,62 +15,107 @@ _Static_assert((int)MRD__EV_LINK_BUSY == (int)MRD__CAT_LINK_BUSY &&
 /* pair * 2 + closer of each category */
 static const uint8_t pair_codes[MRD__CAT_COUNT] = {0, 1, 2, 3, 4, 6};
 
+/* ---- Columns ---- */
+
+static void column_reserve(mrd__column *column, size_t bytes)
+{
+    if (bytes <= column->capacity) return;
+    size_t capacity = column->capacity * 2 > bytes ? column->capacity * 2 : bytes;
+    if (capacity < 65536) capacity = 65536;
+    void *data = mrd__pages_alloc(capacity);
+    if (column->bytes) memcpy(data, column->data, column->bytes);
+    mrd__pages_free(column->data, column->capacity);
+    column->data = data;
+    column->capacity = capacity;
+}
+
+/* Room for bytes more; where they go. */
+static void *column_grow(mrd__column *column, size_t bytes)
+{
+    column_reserve(column, column->bytes + bytes);
+    void *at = (char *)column->data + column->bytes;
+    column->bytes += bytes;
+    return at;
+}
+
+static void column_reset(mrd__column *column)
+{
+    mrd__pages_free(column->data, column->capacity);
+    *column = (mrd__column){0};
+}
+
+/* A hint may be any number: as much is reserved ahead as an honest file of common size has. */
+#define EXPECT_ROWS ((uint64_t)200 << 20)
+#define EXPECT_DETAIL_BYTES ((uint64_t)8 << 30)
+
+void mrd__collect_expect(mrd__collect *collect, const mrd__event_hint *hint)
+{
+    if (hint->rows == 0 || hint->rows > EXPECT_ROWS) return;
+    column_reserve(&collect->time, hint->rows * sizeof(double));
+    column_reserve(&collect->value, hint->rows * sizeof(double));
+    column_reserve(&collect->code, hint->rows * sizeof(uint32_t));
+    if (hint->detail_bytes <= EXPECT_DETAIL_BYTES)
+        column_reserve(&collect->detail_bytes, hint->detail_bytes);
+}
+
+/* ---- Rows ---- */
+
 static void add_columns(mrd__collect *c, const mrd__event_batch *batch)
 {
-    size_t old = c->time.count, rows = batch->rows;
-    mrd__vec_reserve(&c->time, old + rows);
-    mrd__vec_reserve(&c->value, old + rows);
-    mrd__vec_reserve(&c->code, old + rows);
-    memcpy(c->time.data + old, batch->time, rows * sizeof(double));
-    memcpy(c->value.data + old, batch->value, rows * sizeof(double));
-    double last = old ? c->time.data[old - 1] : -INFINITY;
+    size_t rows = batch->rows;
+    double last = c->rows ? ((double *)c->time.data)[c->rows - 1] : -INFINITY;
+    memcpy(column_grow(&c->time, rows * sizeof(double)), batch->time, rows * sizeof(double));
+    memcpy(column_grow(&c->value, rows * sizeof(double)), batch->value, rows * sizeof(double));
+    uint32_t *code = column_grow(&c->code, rows * sizeof(uint32_t));
+    bool unsorted = false;
     for (size_t i = 0; i < rows; i++) {
-        c->code.data[old + i] = batch->component[i] * 8 + pair_codes[batch->category[i]];
-        if (batch->time[i] < last) c->unsorted = true;
+        code[i] = batch->component[i] * 8 + pair_codes[batch->category[i]];
+        unsorted |= batch->time[i] < last;
         last = batch->time[i];
         if (last > c->last_ns) c->last_ns = last;
     }
-    c->time.count = c->value.count = c->code.count = old + rows;
+    c->unsorted |= unsorted;
 }
 
-static void add_details(mrd__collect *c, const mrd__event_batch *batch, size_t old)
+static void add_details(mrd__collect *c, const mrd__event_batch *batch)
 {
-    if (!batch->detail && c->detail_first.count == 0) return;
-    /* Rows before the first detail start at 0 and are empty. */
-    mrd__vec_reserve(&c->detail_first, old + batch->rows);
-    while (c->detail_first.count < old)
-        c->detail_first.data[c->detail_first.count++] = 0;
+    if (!batch->detail && c->detail_first.bytes == 0) return;
+    /* Rows before the first detail start at 0 and are empty: fresh pages are zero. */
+    if (c->detail_first.bytes == 0) {
+        column_reserve(&c->detail_first, c->time.capacity);
+        column_grow(&c->detail_first, c->rows * sizeof(uint64_t));
+    }
+    uint64_t *first = column_grow(&c->detail_first, batch->rows * sizeof(uint64_t));
     for (size_t i = 0; i < batch->rows; i++) {
-        c->detail_first.data[c->detail_first.count++] = c->detail_bytes.count;
+        first[i] = c->detail_bytes.bytes;
         if (!batch->detail || !batch->detail[i].data) continue;
         size_t size = batch->detail[i].size;
-        mrd__vec_reserve(&c->detail_bytes, c->detail_bytes.count + size + 1);
-        memcpy(c->detail_bytes.data + c->detail_bytes.count, batch->detail[i].data, size);
-        c->detail_bytes.count += size + 1;
-        c->detail_bytes.data[c->detail_bytes.count - 1] = '\0';
+        char *text = column_grow(&c->detail_bytes, size + 1);
+        memcpy(text, batch->detail[i].data, size);
+        text[size] = '\0';
     }
 }
 
 mrd_status mrd__collect_add(mrd__collect *collect, const mrd__event_batch *batch, mrd_error *error)
 {
-    size_t old = collect->time.count;
-    if (old + batch->rows > MRD__MAX_EVENTS) {
+    if (collect->rows + batch->rows > MRD__MAX_EVENTS) {
         return mrd__fail(error, MRD_ERR_LIMIT, "too_many_events",
                          "more than %llu events; an event trace holds at most so many",
                          (unsigned long long)MRD__MAX_EVENTS);
     }
-    if (old == 0) collect->last_ns = -INFINITY;
+    if (collect->rows == 0) collect->last_ns = -INFINITY;
     add_columns(collect, batch);
-    add_details(collect, batch, old);
+    add_details(collect, batch);
+    collect->rows += batch->rows;
     collect->inexact += batch->inexact;
     return MRD_OK;
 }
 
 void mrd__collect_reset(mrd__collect *collect)
 {
-    mrd__vec_reset(&collect->time);
-    mrd__vec_reset(&collect->value);
-    mrd__vec_reset(&collect->code);
-    mrd__vec_reset(&collect->detail_bytes);
-    mrd__vec_reset(&collect->detail_first);
+    column_reset(&collect->time);
+    column_reset(&collect->value);
+    column_reset(&collect->code);
+    column_reset(&collect->detail_bytes);
+    column_reset(&collect->detail_first);
 }

@@ -24,11 +24,16 @@ static mrd_status add_batch(void *ctx, const mrd__event_batch *batch, mrd_error 
     MRD__TRY(mrd__collect_add(&r->collect, batch, error));
     if (!r->in->progress) return MRD_OK;
     /* Rows read, as bytes: the decoder does not tell its place in the file. */
-    uint64_t done = r->collect.time.count;
+    uint64_t done = r->collect.rows;
     if (r->in->progress(r->in->progress_ctx, r->in->path, done < r->bytes ? done : r->bytes,
                         r->bytes))
         return MRD_OK;
     return mrd__fail(error, MRD_ERR_CANCELLED, "cancelled", "opening was cancelled");
+}
+
+static void expect(void *ctx, const mrd__event_hint *hint)
+{
+    mrd__collect_expect(&((reading *)ctx)->collect, hint);
 }
 
 /* The simulation end: the larger of the metadata and the last time. */
@@ -58,7 +63,7 @@ static void set_end(mrd__events *events, const mrd__event_info *info, double las
 static mrd_status read_file(mrd__import *in, mrd_error *error)
 {
     reading r = {.in = in, .bytes = in->map ? in->map->size : 0};
-    mrd__event_sink sink = {.ctx = &r, .batch = add_batch};
+    mrd__event_sink sink = {.ctx = &r, .begin = expect, .batch = add_batch};
     mrd__event_info info;
     mrd_status status = mrd__event_read(in->path, in->threads, &sink, &info, error);
     if (status != MRD_OK) {

@@ -61,7 +61,7 @@ static bool radix_pass(const double *time, const uint32_t *from, uint32_t *to, s
 static uint32_t *order_by_time(const mrd__collect *c)
 {
     if (!c->unsorted) return NULL;
-    size_t count = c->time.count;
+    size_t count = c->rows;
     uint32_t *rows = mrd__alloc(count * sizeof *rows), *other = mrd__alloc(count * sizeof *other);
     for (size_t i = 0; i < count; i++)
         rows[i] = (uint32_t)i;
@@ -89,14 +89,14 @@ typedef struct grouping {
 
 static uint32_t code_at(const grouping *g, size_t rank)
 {
-    return g->collect->code.data[g->row_of_rank ? g->row_of_rank[rank] : rank];
+    return ((const uint32_t *)g->collect->code.data)[g->row_of_rank ? g->row_of_rank[rank] : rank];
 }
 
 static void count_codes(grouping *g, size_t components)
 {
     g->counts = mrd__new_array(uint64_t, components * PAIRS + 1);
     const uint32_t *code = g->collect->code.data;
-    for (size_t i = 0; i < g->collect->code.count; i++)
+    for (size_t i = 0; i < g->collect->rows; i++)
         g->counts[code[i] >> 1]++;
 }
 
@@ -113,7 +113,7 @@ static void order_names(grouping *g, mrd__event_info *info)
     g->new_component = mrd__alloc((count + 1) * sizeof(uint32_t));
     memset(g->new_component, 0xff, count * sizeof(uint32_t));
     events->components = mrd__new_array(mrd__str, count + 1);
-    for (size_t rank = 0; rank < g->collect->code.count; rank++) {
+    for (size_t rank = 0; rank < g->collect->rows; rank++) {
         if (events->component_count == count && pairs_met == pairs_left) break;
         uint32_t code = code_at(g, rank), component = code / (2 * PAIRS);
         uint8_t pair = code / 2 % PAIRS;
@@ -173,12 +173,14 @@ static void scatter(const grouping *g)
     uint64_t *next = mrd__new_array(uint64_t, events->key_count);
     for (size_t k = 0; k < events->key_count; k++)
         next[k] = events->keys[k].first;
+    const double *time = c->time.data, *value = c->value.data;
+    const uint32_t *codes = c->code.data;
     for (size_t rank = 0; rank < events->count; rank++) {
         size_t row = g->row_of_rank ? g->row_of_rank[rank] : rank;
-        uint32_t code = c->code.data[row];
+        uint32_t code = codes[row];
         uint64_t at = next[g->key_of_code[code >> 1]]++;
-        events->time[at] = c->time.data[row];
-        events->value[at] = c->value.data[row];
+        events->time[at] = time[row];
+        events->value[at] = value[row];
         events->rank[at] = (uint32_t)rank | (code & 1 ? MRD__EVENT_CLOSER : 0);
     }
     mrd__free(next);
@@ -188,25 +190,28 @@ static void scatter(const grouping *g)
 static void move_details(mrd__collect *c, mrd__events *events, const uint32_t *row_of_rank)
 {
     size_t count = events->count;
-    if (c->detail_first.count == 0 || c->detail_bytes.count == 0) return;
-    mrd__assert(c->detail_first.count == count);
-    uint64_t *starts = c->detail_first.data, total = c->detail_bytes.count;
+    if (c->detail_first.bytes == 0 || c->detail_bytes.bytes == 0) return;
+    mrd__assert(c->detail_first.bytes == count * sizeof(uint64_t));
+    const uint64_t *starts = c->detail_first.data;
+    uint64_t total = c->detail_bytes.bytes;
     events->detail_first = mrd__pages_alloc((count + 1) * sizeof(uint64_t));
     events->detail_first[count] = total;
     if (!row_of_rank) {
         memcpy(events->detail_first, starts, count * sizeof(uint64_t));
-        events->detail_bytes = mrd__realloc(c->detail_bytes.data, total);
-        c->detail_bytes.data = NULL;
-        mrd__vec_reset(&c->detail_bytes);
+        events->detail_bytes = c->detail_bytes.data;
+        events->detail_capacity = c->detail_bytes.capacity;
+        c->detail_bytes = (mrd__column){0};
         return;
     }
-    events->detail_bytes = mrd__alloc(total);
+    events->detail_bytes = mrd__pages_alloc(total);
+    events->detail_capacity = total;
     uint64_t at = 0;
     for (size_t rank = 0; rank < count; rank++) {
         size_t row = row_of_rank[rank];
         uint64_t end = row + 1 < count ? starts[row + 1] : total;
         events->detail_first[rank] = at;
-        memcpy(events->detail_bytes + at, c->detail_bytes.data + starts[row], end - starts[row]);
+        memcpy(events->detail_bytes + at, (const char *)c->detail_bytes.data + starts[row],
+               end - starts[row]);
         at += end - starts[row];
     }
 }
@@ -215,7 +220,7 @@ mrd__events *mrd__collect_group(mrd__collect *collect, mrd__event_info *info, ui
 {
     (void)workers;
     mrd__events *events = mrd__new(mrd__events);
-    events->count = collect->time.count;
+    events->count = collect->rows;
     for (int i = 0; i < MRD__CAT_COUNT; i++)
         events->category_names[i] = mrd__category_name(i);
     uint32_t *order = order_by_time(collect);
@@ -227,10 +232,8 @@ mrd__events *mrd__collect_group(mrd__collect *collect, mrd__event_info *info, ui
     events->value = mrd__pages_alloc(events->count * sizeof(double));
     events->rank = mrd__pages_alloc(events->count * sizeof(uint32_t));
     scatter(&g);
-    if (events->count) events->start_ns = collect->time.data[order ? order[0] : 0];
-    mrd__vec_reset(&collect->time);
-    mrd__vec_reset(&collect->value);
-    mrd__vec_reset(&collect->code);
+    if (events->count)
+        events->start_ns = ((const double *)collect->time.data)[order ? order[0] : 0];
     move_details(collect, events, order);
     mrd__collect_reset(collect);
     mrd__free(order);

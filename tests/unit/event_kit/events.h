@@ -180,7 +180,10 @@ static inline void kit_add_details(mrd__events *events, const kit_rows *rows)
     first[rows->count] = bytes.size;
     if (any) {
         events->detail_first = first;
-        events->detail_bytes = bytes.data;
+        events->detail_capacity = bytes.size;
+        events->detail_bytes = mrd__pages_alloc(bytes.size);
+        memcpy(events->detail_bytes, bytes.data, bytes.size);
+        mrd__buf_reset(&bytes);
         return;
     }
     mrd__pages_free(first, (rows->count + 1) * sizeof *first);
