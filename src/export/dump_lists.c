@@ -103,11 +103,16 @@ void mrd__dump_loss_cells(const mrd__store *store, const mrd__loss *loss, mrd__p
         mrd__plain_int(plain, loss->offset);
     else
         mrd__plain_null(plain);
+    /* What tells losses of one cause apart stands in the excerpt: the phase, the worst case. */
     char excerpt[MRD__LOSS_EXCERPT + 64];
-    int size = snprintf(excerpt, sizeof excerpt, "%s", loss->excerpt);
-    if (loss->worst_ns != 0)
+    int size;
+    if (loss->letter != '\0')
+        size = snprintf(excerpt, sizeof excerpt, "%c", loss->letter);
+    else if (loss->worst_ns != 0)
         size = snprintf(excerpt, sizeof excerpt, "%s%sworst %" PRId64 " ns", loss->excerpt,
                         loss->excerpt[0] != '\0' ? ", " : "", loss->worst_ns);
+    else
+        size = snprintf(excerpt, sizeof excerpt, "%s", loss->excerpt);
     mrd__plain_text(plain, (mrd__str){excerpt, (size_t)size});
     mrd__plain_text(plain, mrd__str_of(info->advice));
 }

@@ -195,7 +195,7 @@ static void losses_text(mrd__buf *out, const mrd__store *store)
         mrd__buf_printf(out, "%-8s %s %s: %" PRIu64, i == 0 ? "losses" : "",
                         mrd__severity_name(info->severity), info->name, loss->count);
         if (loss->letter != '\0')
-            mrd__buf_printf(out, " (%s)", loss->excerpt);
+            mrd__buf_printf(out, " (%c)", loss->letter);
         else if (loss->worst_ns != 0)
             mrd__buf_printf(out, " (worst %" PRId64 " ns)", loss->worst_ns);
         if (store->file_count > 1 && loss->file < store->file_count)

@@ -73,7 +73,8 @@ async function runSections(one, c, rewrite) {
     else if (!equal(got, section.lines))
       wrong.push(`${head} gave ${show(got)}, wanted ${show(section.lines)}`)
   }
-  const equalLines = (got, want) => got.join("\n") === want.join("\n")
+  const equalLines = (got, want) => got.length === want.length && got.every((line, i) =>
+    (want[i].endsWith("...") ? line.startsWith(want[i].slice(0, -3)) : line === want[i]))
   if (!one.sections.some((section) => section.head.startsWith("fails "))) {
     const section = one.sections.find(({ head }) => head === "losses") ??
       { head: "losses", comments: [], lines: [] }

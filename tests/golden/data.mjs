@@ -1,6 +1,6 @@
-// Real files: what `info` counts against what is known of them. Differences to the peer's number of
-// slices stand with their reasons in docs/peer-differences.md, and only there; the losses of each
-// file are a golden (data-losses.json, rewritten by --update).
+// Real files: what `info` counts against what is known of them. Differences to the peer's counts
+// stand with their reasons in docs/peer-differences.md, and only there; the losses of each file are a
+// golden (data-losses.json, rewritten by --update).
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { expectSame, finish, info, lossCounts, pool, report, test, Wrong } from "./lib/run.mjs"
 
@@ -36,6 +36,29 @@ const differences = existsSync(here("../../docs/peer-differences.md"))
 const golden = existsSync(goldenFile) ? JSON.parse(readFileSync(goldenFile, "utf8")) : {}
 const seen = {}
 
+/** Column of the table: our count. */
+const counted = {
+  "peer: slices": (counts) => counts.slice + counts.instant, unclosed: (counts) => counts.unclosed,
+  "counter rows": (counts) => counts.counter, flows: (counts) => counts.flow,
+}
+
+/** Every count equals the peer's or stands, with both numbers, in the list of differences. */
+function compareWithPeer(name, row, counts) {
+  const refused = row["peer: slices"].startsWith("refuses")
+  for (const [column, count] of Object.entries(counted)) {
+    const what = column.replace("peer: ", "")
+    const ours = String(count(counts))
+    const theirs = refused ? "refused" : row[column]
+    const noted = differences.find((one) => one.file === name && one.what === what)
+    if (noted === undefined) expectSame(what, ours, theirs)
+    else if (ours === theirs) throw new Wrong(`the listed difference in ${what} is gone`)
+    else expectSame(`${what}, ours and the peer's as listed`, [noted.ours, noted.peer],
+      [ours, theirs])
+    if (what === "slices" && noted !== undefined && comparable(row))
+      throw new Wrong("the peer's number of slices is comparable here: no difference is allowed")
+  }
+}
+
 async function checkFile(name, row) {
   const document = await info([name], shared)
   const [file] = document.files
@@ -48,14 +71,7 @@ async function checkFile(name, row) {
   const bad = document.losses.filter((loss) => loss.severity !== "info")
   if (row["errors counted"] === "0" && bad.length > 0)
     throw new Wrong(`no error is known, but ${bad.map((loss) => loss.name)} counted`)
-  const ours = document.counts.slice + document.counts.instant
-  const noted = differences.find((difference) => difference.file === name)
-  if (!comparable(row)) return
-  if (noted !== undefined) expectSame("slices and instants, noted", [ours, row["peer: slices"]],
-    [Number(noted.ours), noted.peer])
-  else expectSame("slices and instants", ours, Number(row["peer: slices"]))
-  if (noted !== undefined && String(ours) === noted.peer)
-    throw new Wrong("the noted difference is gone: take it out of docs/peer-differences.md")
+  compareWithPeer(name, row, document.counts)
 }
 
 if (!existsSync(shared)) {

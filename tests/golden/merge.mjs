@@ -24,7 +24,9 @@ const lines = (rows) => rows.map((row) => JSON.stringify(row)).sort()
 /** SELECT name, ts, dur, depth FROM slice ORDER BY ts, depth, name */
 async function slices(ask) {
   const rows = (await ask("slice")).map((row) => [row.name, row.ts_ns, row.dur_ns, row.depth])
-  return rows.sort((a, b) => a[1] - b[1] || a[3] - b[3] || (a[0] < b[0] ? -1 : 1))
+  const before = (a, b) => a[1] < b[1] || (a[1] === b[1] && (a[3] < b[3] ||
+    (a[3] === b[3] && a[0] < b[0])))
+  return rows.sort((a, b) => (before(a, b) ? -1 : 1))
 }
 
 /** The peer counts by its own names: sums over our causes. */

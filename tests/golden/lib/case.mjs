@@ -12,7 +12,7 @@
 //   --- fails 2 dump --table x trace.json    exit code and the line on stderr
 //   --- prints dump --table x trace.json     the exact standard output
 //
-// A # line directly before a section's head, or at the top, is a comment.
+// A wanted line that ends in "..." is the beginning of a line. A # line directly before a section's head, or at the top, is a comment.
 import { readFileSync, readdirSync, statSync } from "node:fs"
 import { join, relative } from "node:path"
 import { eventTrace } from "./parquet.mjs"
@@ -108,19 +108,31 @@ export function allCases(top) {
   return walk(top)
 }
 
+/** Cells of CSV text as they are written, quotes and all. */
+export function splitCsv(text) {
+  const rows = []
+  let row = []
+  let from = 0
+  let quoted = false
+  for (let at = 0; at < text.length; at++) {
+    const c = text.charCodeAt(at)
+    if (c === 0x22) quoted = !quoted
+    if (quoted || (c !== 0x2c && c !== 0x0a)) continue
+    row.push(text.slice(from, at))
+    from = at + 1
+    if (c === 0x0a) {
+      rows.push(row)
+      row = []
+    }
+  }
+  return rows
+}
+
 /** Rows of CSV text with a header, the named columns only, as CSV lines. */
 export function projectCsv(text, columns) {
-  const rows = [[]]
-  const pattern = /("(?:[^"]|"")*"|[^",\n]*)(,|\n|$)/y
-  while (pattern.lastIndex < text.length) {
-    const [, cell, end] = pattern.exec(text)
-    rows.at(-1).push(cell)
-    if (end === "\n") rows.push([])
-  }
-  if (rows.at(-1).length === 0) rows.pop()
-  const [header, ...body] = rows
+  const [header, ...body] = splitCsv(text)
   const at = columns.split(",").map((name) => header.indexOf(name))
   const missing = columns.split(",").filter((_, i) => at[i] < 0)
   if (missing.length > 0) return [`there is no column ${missing} in ${header}`]
-  return body.map((row) => at.map((i) => row[i]).join(","))
+  return body.flatMap((row) => at.map((i) => row[i]).join(",").split("\n"))
 }
