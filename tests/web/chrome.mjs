@@ -252,7 +252,7 @@ async function link(browser, url) {
     await idle(page);
     await page.waitForTimeout(400);
     const before = await page.evaluate(() => location.hash);
-    const shown = await page.locator(".lane").allTextContents();
+    const shown = await page.locator(".lane .name").allTextContents();
     const view = await viewOf(page);
     const other = await openPage(browser, `${url}/${before}`);
     await idle(other);
@@ -260,7 +260,7 @@ async function link(browser, url) {
     await other.waitForTimeout(400);
     equal(await viewOf(other), view, "view");
     equal(await other.evaluate(() => location.hash), before, "link");
-    equal(await other.locator(".lane").allTextContents(), shown, "lanes");
+    equal(await other.locator(".lane .name").allTextContents(), shown, "lanes");
     equal(await other.locator(".lane.l input").first().isChecked(), false, "check box");
     await other.context().close();
   });

@@ -2,7 +2,9 @@ import { describe, expect, test } from "vitest";
 import {
   PALETTE, colorIndex, contrast, hashName, inkOn, mix, parseColor, toPixel,
 } from "../src/base/color.ts";
-import { THIN, formatCount, formatShare, formatValue, groupDigits } from "../src/base/num.ts";
+import {
+  THIN, formatCount, formatShare, formatShort, formatValue, groupDigits,
+} from "../src/base/num.ts";
 import {
   absoluteNs, formatDuration, formatTick, formatTime, niceStep, unitFor,
 } from "../src/base/time.ts";
@@ -21,6 +23,13 @@ describe("numbers", () => {
     expect(formatCount(1004112)).toBe(thin("1_004_112"));
     expect(formatValue(0.1 + 0.2)).toBe("0.3");
     expect(formatValue(NaN)).toBe("NaN");
+  });
+  test("short values for narrow places", () => {
+    expect(formatShort(1066920640)).toBe("1.07 G");
+    expect(formatShort(9999)).toBe(thin("9_999"));
+    expect(formatShort(12345)).toBe("12.3 k");
+    expect(formatShort(-2.5e6)).toBe("-2.5 M");
+    expect(formatShort(16)).toBe("16");
   });
   test("a share never claims 0 or 100 % for less", () => {
     expect(formatShare(0)).toBe("0 %");

@@ -6,7 +6,9 @@ import { TextFitter } from "../src/render/text.ts";
 import { BAD_COLOR, DEPTHS } from "../src/render/theme.ts";
 import type { CanvasTheme } from "../src/render/theme.ts";
 import { buildTree, layOut } from "../src/state/lanes.ts";
-import { depthOf, labelBars, labelCells, paintBars, paintCells } from "../src/tracks/paintBars.ts";
+import { depthOf } from "../src/tracks/depth.ts";
+import { setDepths } from "../src/tracks/decodeWindow.ts";
+import { labelBars, labelCells, paintBars, paintCells } from "../src/tracks/paintBars.ts";
 import { paintCounter, clearValues, pointValues, stepValues } from "../src/tracks/paintCounter.ts";
 import { paintLanes } from "../src/tracks/paintLanes.ts";
 import { paintDensity, paintTicks } from "../src/tracks/paintPoints.ts";
@@ -140,13 +142,14 @@ describe("strips", () => {
     const map = new ColumnMap();
     map.update(answer({ mode: "aggregated", buckets: 100 }), scene);
     const row: CellRow = {
-      busy: new Float32Array(100), count: new Uint32Array(100),
+      busy: new Float32Array(100), depth: new Uint8Array(100), count: new Uint32Array(100),
       longest: new Uint32Array(100).fill(NONE), name: new Uint32Array(100).fill(NONE),
       color: new Uint8Array(100).fill(4),
     };
     row.busy[5] = 1;
     row.busy[6] = 0.5;
     row.count[7] = 3;
+    setDepths(row);
     const offset = renderer.strip(0, 15);
     paintCells(scene, row, map, offset, -1);
     expect(renderer.pixels[offset + 5]).toBe(solid(4));
@@ -198,7 +201,8 @@ describe("labels", () => {
     const map = new ColumnMap();
     map.update(answer({ mode: "aggregated", buckets: 100 }), scene);
     const row: CellRow = {
-      busy: new Float32Array(100).fill(1), count: new Uint32Array(100),
+      busy: new Float32Array(100).fill(1), depth: new Uint8Array(100),
+      count: new Uint32Array(100),
       longest: Uint32Array.from({ length: 100 }, (_, at) => (at < 60 ? 1 : 2)),
       name: Uint32Array.from({ length: 100 }, (_, at) => (at < 60 ? 0 : 1)),
       color: new Uint8Array(100),

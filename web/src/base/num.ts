@@ -44,6 +44,19 @@ export function formatValue(value: number, digits = 6): string {
   return groupDigits(text);
 }
 
+/** A value in few characters, for a place that has no room: `1.07 G`. */
+export function formatShort(value: number): string {
+  const size = Math.abs(value);
+  const steps: readonly (readonly [number, string])[] = [
+    [1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e4, "k"],
+  ];
+  for (const [step, letter] of steps) {
+    const unit = step === 1e4 ? 1e3 : step;
+    if (size >= step) return `${Number((value / unit).toPrecision(3))} ${letter}`;
+  }
+  return formatValue(value, 3);
+}
+
 /** A share in percent, never showing 0 or 100 for what is not exactly that. */
 export function formatShare(share: number): string {
   if (share <= 0) return "0 %";

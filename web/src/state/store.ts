@@ -15,6 +15,14 @@ export const pageError = signal<ApiErrorBody | null>(null);
 export const tree = signal<LaneTree>(EMPTY_TREE);
 /** Populated range, relative ns. */
 export const bounds = signal<Bounds>({ start: 0, end: 1 });
+/**
+ * Relative time that the page calls 0. Event traces, and files whose times begin near 0, tell
+ * their own time; elsewhere the origin is a round number nobody knows, so the start is 0.
+ */
+export const timeZero = computed(() => {
+  const origin = trace.value?.bounds?.origin_ns ?? "0";
+  return origin === "0" ? 0 : bounds.value.start;
+});
 /** Visible window; written through state/actions alone. */
 export const view = signal<View>({ start: 0, span: 1 });
 /** First visible content pixel of the lanes. */

@@ -5,7 +5,7 @@ import { doubles, optionalDoubles, textBytes, texts, unsigned } from "../wire/co
 import type { TextColumn } from "../wire/columns.ts";
 import { CATEGORIES } from "../wire/types.ts";
 import type { Anomaly, OpenInterval } from "../wire/types.ts";
-import { bucketColumn, stepsLane, total } from "./decodeWindow.ts";
+import { bucketColumn, setDepths, stepsLane, total } from "./decodeWindow.ts";
 import type { StepColumns } from "./decodeWindow.ts";
 import { groupBy } from "./group.ts";
 import { FIRST_NON_INTERVAL, PAIRS, pairRows } from "./pairing.ts";
@@ -160,7 +160,8 @@ function intervalCells(
   from: CellSource, order: Uint32Array, first: number, last: number, buckets: number, pair: number,
 ): CellRow {
   const out: CellRow = {
-    busy: new Float32Array(buckets), count: new Uint32Array(buckets),
+    busy: new Float32Array(buckets), depth: new Uint8Array(buckets),
+    count: new Uint32Array(buckets),
     longest: new Uint32Array(0), name: new Uint32Array(0),
     color: new Uint8Array(buckets).fill(PAIR_COLORS[pair] ?? 0),
   };
@@ -169,7 +170,7 @@ function intervalCells(
     out.busy[from.bucket[row]!] = from.busy[row]!;
     out.count[from.bucket[row]!] = from.count[row]!;
   }
-  return out;
+  return setDepths(out);
 }
 
 function instantLane(

@@ -5,6 +5,7 @@ import type { Answer, CellRow, LaneData, Question, RawRow } from "../wire/answer
 import { doubles, optionalDoubles, texts, unsigned } from "../wire/columns.ts";
 import type { TextColumn } from "../wire/columns.ts";
 import { groupBy } from "./group.ts";
+import { EVENT_ALONE, depthOf } from "./depth.ts";
 
 /** Decoding of `/window`: schemas SR (raw) and SG (aggregated) of plain lanes. */
 
@@ -139,10 +140,19 @@ export function bucketOf(start: number, question: Question, buckets: number): nu
 
 function emptyCells(buckets: number): CellRow {
   return {
-    busy: new Float32Array(buckets), count: new Uint32Array(buckets),
-    longest: new Uint32Array(buckets).fill(NONE), name: new Uint32Array(buckets).fill(NONE),
-    color: new Uint8Array(buckets),
+    busy: new Float32Array(buckets), depth: new Uint8Array(buckets),
+    count: new Uint32Array(buckets), longest: new Uint32Array(buckets).fill(NONE),
+    name: new Uint32Array(buckets).fill(NONE), color: new Uint8Array(buckets),
   };
+}
+
+/** Fills the depths of a row whose busy shares and counts are in. */
+export function setDepths(row: CellRow): CellRow {
+  for (let at = 0; at < row.depth.length; at++) {
+    const depth = depthOf(row.busy[at]!);
+    row.depth[at] = depth === 0 && row.count[at]! > 0 ? depthOf(EVENT_ALONE) : depth;
+  }
+  return row;
 }
 
 interface CellColumns {
@@ -168,7 +178,7 @@ function cellRow(
     out.name[to] = name < 0 ? NONE : name;
     out.color[to] = name < 0 ? 0 : from.color[name]!;
   }
-  return out;
+  return setDepths(out);
 }
 
 export interface StepColumns {

@@ -1,5 +1,6 @@
 import { formatCount, formatShare, formatValue } from "../base/num.ts";
 import { formatDuration, formatTime } from "../base/time.ts";
+import { timeZero } from "../state/store.ts";
 import { t } from "../state/words.ts";
 import { LEFT_TRUNCATED, NONE, RIGHT_TRUNCATED, UNCLOSED } from "../wire/answers.ts";
 import { textAt } from "../wire/columns.ts";
@@ -48,7 +49,7 @@ export function anomalyReason(feed: Feed, hit: Pick<Hit, "lane">): string {
   const known = feed.anomalies.get(hit.lane.dataKey);
   if (known === undefined) return t("tree.anomalyWhyUnknown");
   return t("tree.anomalyWhy", {
-    n: formatCount(known.count), first: formatTime(known.first_ns, true),
+    n: formatCount(known.count), first: formatTime(known.first_ns - timeZero.value, true),
   });
 }
 
@@ -65,7 +66,7 @@ export function factsOf(feed: Feed, hit: Hit): Fact[] {
     const reason = anomalyReason(feed, hit);
     return reason === "" ? out : [[t("detail.reason"), reason]];
   }
-  out.push([t("detail.start"), formatTime(hit.start, hit.lane.isEvent)]);
+  out.push([t("detail.start"), formatTime(hit.start - timeZero.value, hit.lane.isEvent)]);
   if (hit.form === "bars") {
     out.push([t("detail.duration"), formatDuration(hit.end - hit.start)], ...stateFacts(hit.flags));
   } else if (hit.form !== "points") out.push(...cellFacts(hit));

@@ -4,7 +4,7 @@ import { laneAt } from "../state/lanes.ts";
 import { GroupScheduler } from "../state/scheduler.ts";
 import type { Clock } from "../state/scheduler.ts";
 import {
-  AGGREGATED_ABOVE, alignWindow, bucketsFor, estimateEvents, nextMode,
+  AGGREGATED_ABOVE, RAW_BELOW, alignWindow, bucketsFor, estimateEvents, nextMode,
 } from "../state/window.ts";
 import type { Bounds, Mode, View } from "../state/window.ts";
 import type { Answer, LaneData, Question } from "../wire/answers.ts";
@@ -36,6 +36,8 @@ export interface Slot {
   askedAt: number;
 }
 
+/** Share of the lower mark that a guess must stay under to switch to raw. */
+const SURE = 0.6;
 /** An answer that takes longer shows a loading bar. */
 const SLOW_MS = 150;
 
@@ -284,16 +286,29 @@ export class Feed {
     this.out.changed();
   }
 
-  /** All answers are in: count what is in view and choose the mode. */
+  /** Counts what is in view and chooses the mode. */
   private settle(): void {
-    if (this.scheduler.anyBusy || this.input === null) return;
+    if (this.input === null) return;
+    const { span } = this.input.view;
+    const moving = this.scheduler.anyBusy;
     let events = 0;
-    for (const slot of this.visible) {
-      if (slot.chunk.kind !== "counter") events += slot.answer?.events ?? 0;
+    for (const { chunk, answer } of this.visible) {
+      if (chunk.kind === "counter") continue;
+      if (answer === null) return;
+      events += moving ? estimateEvents(answer.events, answer.end - answer.start, span)
+        : answer.events;
+    }
+    if (moving) {
+      // A view that does not rest is judged by a guess, so with a wide margin.
+      if (this.mode === "aggregated" && events < RAW_BELOW * SURE) this.change("raw");
+      return;
     }
     this.events = events;
-    this.eventsSpan = this.input.view.span;
-    const mode = nextMode(this.mode, events);
+    this.eventsSpan = span;
+    this.change(nextMode(this.mode, events));
+  }
+
+  private change(mode: Mode): void {
     if (mode === this.mode) return;
     this.setMode(mode);
     this.ask();

@@ -2,24 +2,17 @@ import { upperBound } from "../base/search.ts";
 import { DEPTHS } from "../render/theme.ts";
 import { LEFT_TRUNCATED, NONE, RIGHT_TRUNCATED, UNCLOSED } from "../wire/answers.ts";
 import type { CellRow, RawRow } from "../wire/answers.ts";
+import { EVENT_ALONE, depthOf } from "./depth.ts";
 import type { ColumnMap, Scene } from "./scene.ts";
 
 /** Bars: nested slices and intervals, from raw rows or from buckets. */
 
 /** Labels appear from this width, CSS px. */
 export const LABEL_FROM = 34;
-/** A bar of less than this share of a column is still seen. */
-const LEAST_DEPTH = 0.22;
 /** Bars at least this wide, in device px, end in a gap that keeps neighbours apart. */
 const GAP_FROM = 4;
 /** Share of the colour that is left in the gap. */
 const GAP_DEPTH = 0.35;
-
-export function depthOf(share: number): number {
-  if (share <= 0) return 0;
-  const depth = LEAST_DEPTH + (1 - LEAST_DEPTH) * (share > 1 ? 1 : share);
-  return Math.round(depth * DEPTHS);
-}
 
 /** First bar of a row that may be seen from `time` on. */
 export function firstBar(row: RawRow, time: number): number {
@@ -48,7 +41,7 @@ export function paintBars(
       if (column < first || column >= last) continue;
       const share = Math.min(1, cover[column]! + (x1 - x0));
       cover[column] = share;
-      pixels[offset + column] = depths[depthOf(share === 0 ? 1e-9 : share)]!;
+      pixels[offset + column] = depths[depthOf(share === 0 ? EVENT_ALONE : share)]!;
       continue;
     }
     const begin = Math.max(first, Math.round(x0));
@@ -103,15 +96,28 @@ export function paintCells(
   scene: Scene, row: CellRow, map: ColumnMap, offset: number, override: number,
 ): void {
   const { pixels } = scene.renderer;
-  const { theme } = scene;
-  const { at } = map;
-  for (let column = map.first; column < map.last; column++) {
+  const { depths } = scene.theme;
+  const { at, first, last } = map;
+  const { depth, color } = row;
+  if (override >= 0) {
+    const ramp = depths[override]!;
+    for (let column = first; column < last; column++) {
+      const bucket = at[column]!;
+      if (bucket >= 0) pixels[offset + column] = ramp[depth[bucket]!]!;
+    }
+    return;
+  }
+  let known = -1;
+  let ramp = depths[0]!;
+  for (let column = first; column < last; column++) {
     const bucket = at[column]!;
     if (bucket < 0) continue;
-    let depth = depthOf(row.busy[bucket]!);
-    if (depth === 0 && row.count[bucket]! > 0) depth = depthOf(1e-9);
-    const color = override >= 0 ? override : row.color[bucket]!;
-    pixels[offset + column] = theme.depths[color]![depth]!;
+    const now = color[bucket]!;
+    if (now !== known) {
+      known = now;
+      ramp = depths[now]!;
+    }
+    pixels[offset + column] = ramp[depth[bucket]!]!;
   }
 }
 

@@ -88,11 +88,12 @@ export function paintCounter(
       before = -1;
       continue;
     }
-    const line = foot - Math.round((value - scale.low) * unit);
+    // `(x + 0.5) | 0` rounds; values of a lane lie in its scale, so x is never negative.
+    const line = foot - (((value - scale.low) * unit + 0.5) | 0);
     top[column] = before >= 0 && before < line ? before : line;
     const edge = before >= 0 && before > line ? before : line + thick;
-    bandTop[column] = foot - Math.round((max[column]! - scale.low) * unit);
-    bandBottom[column] = foot - Math.round((min[column]! - scale.low) * unit);
+    bandTop[column] = foot - (((max[column]! - scale.low) * unit + 0.5) | 0);
+    bandBottom[column] = foot - (((min[column]! - scale.low) * unit + 0.5) | 0);
     // The step's edge is packed above the fill: line colour in [top, edge).
     scene.cover[column] = edge;
     before = line;

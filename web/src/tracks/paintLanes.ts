@@ -179,7 +179,7 @@ function paintCounterLane(
   scene: Scene, feed: Feed, slot: Slot, lane: Lane, y: number, dense: boolean,
 ): void {
   const { renderer } = scene;
-  const high = dense ? DENSE_HEIGHT : COUNTER_HEIGHT;
+  const high = (dense ? DENSE_HEIGHT : COUNTER_HEIGHT) - 1;
   const lines = Math.max(2, Math.round(high * renderer.ratio));
   const offset = renderer.block(y, lines);
   if (offset < 0) return;

@@ -9,7 +9,7 @@ function viewsOf(lane: LaneData): ArrayBufferView[] {
       [row.start, row.end, row.name, row.color, row.flags, row.id]);
   }
   return lane.rows.flatMap((row) =>
-    [row.busy, row.count, row.longest, row.name, row.color]);
+    [row.busy, row.depth, row.count, row.longest, row.name, row.color]);
 }
 
 /** All buffers of an answer, each once: handed over, not copied. */

@@ -4,7 +4,7 @@ import { absoluteNs, formatDuration, formatTime } from "../base/time.ts";
 import { groupDigits } from "../base/num.ts";
 import { fitRange } from "../state/actions.ts";
 import type { Lane } from "../state/lanes.ts";
-import { picked, trace, tree } from "../state/store.ts";
+import { picked, timeZero, trace, tree } from "../state/store.ts";
 import type { Picked } from "../state/store.ts";
 import { t } from "../state/words.ts";
 import { api } from "../wire/api.ts";
@@ -67,7 +67,7 @@ function owner(name: string | null | undefined, id: number | string | null | und
 function serverPairs(details: SliceDetails, originNs: string): Pair[] {
   const relative = Number(BigInt(details.ts_ns) - BigInt(originNs));
   const out: [string, string][] = [
-    [t("detail.start"), formatTime(relative)],
+    [t("detail.start"), formatTime(relative - timeZero.value)],
     [t("detail.startAbs"), `${groupDigits(details.ts_ns)} ns`],
     [t("detail.duration"), durationText(details)],
   ];

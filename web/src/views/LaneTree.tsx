@@ -1,6 +1,6 @@
 import { useRef } from "preact/hooks";
 import { px } from "../base/css.ts";
-import { formatCount, formatShare, formatValue } from "../base/num.ts";
+import { formatCount, formatShare, formatShort } from "../base/num.ts";
 import { foldAll, scrollBy, setChecked, toggleFold } from "../state/actions.ts";
 import { checkOf, laneAt } from "../state/lanes.ts";
 import type { Lane } from "../state/lanes.ts";
@@ -51,7 +51,7 @@ function noteOf(feed: Feed, lane: Lane): Note | null {
     const scale = feed.scaleOf(lane);
     if (scale.high === 0 && scale.low === 0) return null;
     return {
-      text: `${formatValue(scale.low, 3)} … ${formatValue(scale.high, 3)}`, title: t("tree.scale"),
+      text: `${formatShort(scale.low)} … ${formatShort(scale.high)}`, title: t("tree.scale"),
     };
   }
   if (lane.kind === "interval" && answer && data !== undefined) {

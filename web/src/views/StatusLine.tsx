@@ -1,7 +1,9 @@
 import { formatCount } from "../base/num.ts";
 import { formatDuration, formatTime } from "../base/time.ts";
 import { changeSettings } from "../state/actions.ts";
-import { cursor, mode, settings, status, tab, trace, tree } from "../state/store.ts";
+import {
+  canvasSize, cursor, mode, settings, status, tab, timeZero, trace, tree, view,
+} from "../state/store.ts";
 import { t, tn } from "../state/words.ts";
 
 function Mode() {
@@ -23,7 +25,10 @@ function LossBadge() {
 
 function Cursor() {
   const at = cursor.value;
-  return <span id="cursor">{at === null ? "" : t("status.cursor", { time: formatTime(at, true) })}</span>;
+  // Not finer than what a pixel can mean.
+  const fractional = view.value.span / canvasSize.value.width < 1;
+  const time = at === null ? "" : formatTime(at - timeZero.value, fractional);
+  return <span id="cursor">{at === null ? "" : t("status.cursor", { time })}</span>;
 }
 
 export function StatusLine() {

@@ -7,7 +7,10 @@ const TICK_ROOM = 112;
 /** Small ticks between two labelled ones. */
 const MINOR = 5;
 
-export function paintRuler(canvas: HTMLCanvasElement, theme: CanvasTheme, view: View): void {
+/** `zero` is the relative time that is labelled 0. */
+export function paintRuler(
+  canvas: HTMLCanvasElement, theme: CanvasTheme, view: View, zero: number,
+): void {
   const context = canvas.getContext("2d");
   if (context === null) return;
   const ratio = devicePixelRatio;
@@ -17,18 +20,19 @@ export function paintRuler(canvas: HTMLCanvasElement, theme: CanvasTheme, view: 
   context.fillStyle = theme.bg2;
   context.fillRect(0, 0, width, height);
   const step = niceStep((view.span * TICK_ROOM) / width);
-  const unit = unitFor(Math.max(Math.abs(view.start), Math.abs(view.start + view.span), step));
+  const from = view.start - zero;
+  const unit = unitFor(Math.max(Math.abs(from), Math.abs(from + view.span), step));
   context.font = `10.5px ${theme.mono}`;
   const minor = step / MINOR;
-  const first = Math.floor(view.start / minor);
-  const last = Math.ceil((view.start + view.span) / minor);
+  const first = Math.floor(from / minor);
+  const last = Math.ceil((from + view.span) / minor);
   for (let at = first; at <= last; at++) {
     const ns = at * minor;
-    const x = Math.round(((ns - view.start) / view.span) * width);
+    const x = Math.round(((ns - from) / view.span) * width);
     const major = at % MINOR === 0;
     context.fillStyle = major ? theme.ink3 : theme.line;
     context.fillRect(x, major ? height - 8 : height - 4, 1, major ? 8 : 4);
-    if (!major) continue;
+    if (!major || x < 0) continue;
     context.fillStyle = theme.ink2;
     context.fillText(formatTick(ns, step, unit), x + 4, height - 5);
   }

@@ -4,8 +4,8 @@ import { Stale, frames } from "../render/frame.ts";
 import { readTheme } from "../render/theme.ts";
 import type { CanvasTheme } from "../render/theme.ts";
 import {
-  bounds, canvasSize, cursor, layout, picked, scrollTop, selection, settings, trace, unchecked,
-  view,
+  bounds, canvasSize, cursor, layout, picked, scrollTop, selection, settings, timeZero, trace,
+  unchecked, view,
 } from "../state/store.ts";
 import type { Feed } from "../tracks/feed.ts";
 import { paintLanes } from "../tracks/paintLanes.ts";
@@ -129,7 +129,7 @@ export class Stage {
       this.scene.renderer.begin(this.theme);
       paintLanes(this.scene, this.feed, this.port);
       this.scene.renderer.end();
-      paintRuler(this.canvases.ruler, this.theme, now);
+      paintRuler(this.canvases.ruler, this.theme, now, timeZero.peek());
       paintMinimap(this.canvases.minimap, this.theme, this.feed, bounds.peek(), now);
     }
     paintOverlay(this);

@@ -23,6 +23,8 @@ export interface RawRow {
 /** One row by bucket. */
 export interface CellRow {
   readonly busy: Float32Array;
+  /** What of it is painted: 0 (nothing) to DEPTHS, made once so that a frame only looks up. */
+  readonly depth: Uint8Array;
   readonly count: Uint32Array;
   readonly longest: Uint32Array;
   readonly name: Uint32Array;
