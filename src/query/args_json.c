@@ -108,9 +108,9 @@ static bool find_replaced(find *f, mrd__str text)
 
 typedef struct writing {
     mrd__buf *out;
-    const size_t *replaced; /* the next to come */
-    const size_t *replaced_end;
-    bool comma; /* something stands before at this level */
+    const size_t *replaced;
+    size_t next, count; /* of replaced: the next to come */
+    bool comma;         /* something stands before at this level */
 } writing;
 
 static void add_text(mrd__buf *out, const mrd__json_token *token)
@@ -171,10 +171,10 @@ static void write_value(writing *w, mrd__str text)
     for (;;) {
         mrd__json_token token = mrd__json_next(&json);
         if (token.type == MRD__JSON_END || token.type == MRD__JSON_ERROR) return;
-        while (w->replaced < w->replaced_end && *w->replaced < token.offset)
-            w->replaced++; /* lay inside a replaced value */
-        if (w->replaced < w->replaced_end && *w->replaced == token.offset) {
-            w->replaced++;
+        while (w->next < w->count && w->replaced[w->next] < token.offset)
+            w->next++; /* lay inside a replaced value */
+        if (w->next < w->count && w->replaced[w->next] == token.offset) {
+            w->next++;
             (void)mrd__json_skip(&json, mrd__json_next(&json));
             continue;
         }
@@ -186,9 +186,7 @@ void mrd__args_json(mrd__buf *out, mrd__str text)
 {
     find f = {0};
     if (find_replaced(&f, text)) {
-        writing w = {.out = out,
-                     .replaced = f.replaced.data,
-                     .replaced_end = f.replaced.data + f.replaced.count};
+        writing w = {.out = out, .replaced = f.replaced.data, .count = f.replaced.count};
         write_value(&w, text);
     } else {
         mrd__buf_json_string(out, text);

@@ -191,7 +191,7 @@ static mrd_status add_array(mrd_params *params, mrd__json *json, mrd__str name, 
     size_t count = 0;
     for (;; count++) {
         mrd__json_token token = mrd__json_next(json);
-        mrd__str text;
+        mrd__str text = {NULL, 0};
         if (token.type == MRD__JSON_ARRAY_END) break;
         if (token.type == MRD__JSON_ERROR)
             status = fail_json(json, error);
@@ -217,7 +217,7 @@ static mrd_status add_member(mrd_params *params, mrd__json *json, mrd__str name,
         return fail_parameter(error, name, "a name holds no NUL");
     if (token.type == MRD__JSON_ARRAY) return add_array(params, json, name, error);
     mrd__buf scratch = {0};
-    mrd__str text;
+    mrd__str text = {NULL, 0};
     mrd_status status = MRD_OK;
     if (!scalar_of(&token, &scratch, &text)) status = fail_kind(name, error);
     if (status == MRD_OK) status = check_room(params, error);
