@@ -95,7 +95,7 @@ export const viewOf = (page) => page.evaluate(() => ({ ...window.meridian.view.v
 
 /** Where the lanes' canvas is on the page. */
 export async function canvasBox(page) {
-  return page.locator(".canvases canvas[role=application]").boundingBox();
+  return page.locator(".glass").boundingBox();
 }
 
 /** Share of pixels of a lane's strip in the canvas that are not background. */

@@ -77,6 +77,7 @@ function open(width: number, height: number, span: number, ratio = 1): void {
   renderer = new CanvasRenderer({
     base: surfaces[0].surface, over: surfaces[1].surface, lines: surfaces[2].surface,
     makeImage: (w, h) => ({ data: new Uint8ClampedArray(w * h * 4) }) as unknown as ImageData,
+    showOver: () => undefined,
     makeHatch: () => ({}) as unknown as CanvasImageSource,
   });
   renderer.resize(width, height, ratio);

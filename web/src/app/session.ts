@@ -178,8 +178,11 @@ export class Session {
         trace.value, view.value, folded.value, unchecked.value, selection.value, picked.value,
         tab.value,
       ];
-      window.clearTimeout(timer);
-      timer = window.setTimeout(() => this.writeNow(), LINK_DELAY_MS);
+      if (timer !== 0) return;
+      timer = window.setTimeout(() => {
+        timer = 0;
+        this.writeNow();
+      }, LINK_DELAY_MS);
     });
   }
 

@@ -21,6 +21,8 @@ export interface Surfaces {
   readonly over: Surface;
   /** Off screen: the lines of one frame. */
   readonly lines: Surface;
+  /** An empty canvas is taken off the screen: blending nothing over the lanes costs too. */
+  showOver(visible: boolean): void;
   makeImage(width: number, height: number): ImageData;
   /** A tile of slanting stripes in this colour. */
   makeHatch(color: string): CanvasImageSource;
@@ -45,6 +47,9 @@ export class CanvasRenderer implements Renderer {
   private height = 0;
   private theme: CanvasTheme | null = null;
   private hatchPattern: CanvasPattern | null = null;
+  /** Whether anything was drawn over the strips since the last clearing. */
+  private touched = true;
+  private shown = true;
   private readonly fitter: TextFitter;
 
   constructor(private readonly on: Surfaces) {
@@ -85,7 +90,8 @@ export class CanvasRenderer implements Renderer {
     base.context.imageSmoothingEnabled = false;
     base.context.fillStyle = theme.bg;
     base.context.fillRect(0, 0, this.width, this.height);
-    over.context.clearRect(0, 0, this.width, this.height);
+    if (this.touched) over.context.clearRect(0, 0, this.width, this.height);
+    this.touched = false;
     over.context.font = `11px ${theme.font}`;
   }
 
@@ -116,17 +122,20 @@ export class CanvasRenderer implements Renderer {
 
   hatch(y: number, height: number): void {
     if (this.hatchPattern === null) return;
+    this.touched = true;
     this.on.over.context.fillStyle = this.hatchPattern;
     this.on.over.context.fillRect(0, y, this.width, height);
   }
 
   mark(x: number, y: number, width: number, height: number, color: string): void {
+    this.touched = true;
     this.on.over.context.fillStyle = color;
     this.on.over.context.fillRect(x, y, width, height);
   }
 
   notch(x: number, y: number, height: number, right: boolean): void {
     const { context } = this.on.over;
+    this.touched = true;
     const depth = right ? -5 : 5;
     context.fillStyle = this.theme?.bg ?? "";
     context.beginPath();
@@ -142,6 +151,7 @@ export class CanvasRenderer implements Renderer {
 
   dashed(x: number, y: number, height: number, color: string): void {
     const { context } = this.on.over;
+    this.touched = true;
     context.strokeStyle = color;
     context.lineWidth = 2;
     context.setLineDash(EDGE_DASH);
@@ -155,11 +165,16 @@ export class CanvasRenderer implements Renderer {
   label(text: string, x: number, y: number, room: number, ink: string): void {
     const fitted = this.fitter.fit(text, room);
     if (fitted === "") return;
+    this.touched = true;
     this.on.over.context.fillStyle = ink;
     this.on.over.context.fillText(fitted, x, y);
   }
 
   end(): void {
+    if (this.touched !== this.shown) {
+      this.shown = this.touched;
+      this.on.showOver(this.shown);
+    }
     if (this.used === 0 || this.image === null) return;
     const { base, lines } = this.on;
     lines.context.putImageData(this.image, 0, 0, 0, 0, this.columns, this.used);
@@ -205,6 +220,7 @@ export function browserSurfaces(base: HTMLCanvasElement, over: HTMLCanvasElement
     base: { canvas: base, context: context2d(base, false) },
     over: { canvas: over, context: context2d(over, true) },
     lines: { canvas: lines, context: linesContext },
+    showOver: (visible) => (over.style.visibility = visible ? "" : "hidden"),
     makeImage: (width, height) => new ImageData(width, height),
     makeHatch: drawHatch,
   };

@@ -7,13 +7,14 @@ import {
   AGGREGATED_ABOVE, RAW_BELOW, alignWindow, bucketsFor, estimateEvents, nextMode,
 } from "../state/window.ts";
 import type { Bounds, Mode, View } from "../state/window.ts";
-import type { Answer, LaneData, Question } from "../wire/answers.ts";
+import type { Answer, LaneData } from "../wire/answers.ts";
 import type { Anomaly, ApiErrorBody } from "../wire/types.ts";
 import { eventKey } from "../wire/answers.ts";
 import type { DecoderClient, Timing } from "./client.ts";
 import type { Scale } from "./paintCounter.ts";
 import { densest } from "./paintPoints.ts";
 import { makeQuestion } from "./questions.ts";
+import type { Wanted } from "./questions.ts";
 import { ColumnMap } from "./scene.ts";
 
 /** Keeps the answers that the canvas shows in step with the view. */
@@ -70,7 +71,7 @@ export class Feed {
   private slotOfLane: (Slot | undefined)[] = [];
   private readonly scales = new Map<string, Scale>();
   private readonly densities = new WeakMap<LaneData, number>();
-  private readonly scheduler: GroupScheduler<Question>;
+  private readonly scheduler: GroupScheduler<Wanted>;
   private readonly tickets = new Map<number, number>();
   private readonly visible = new Set<Slot>();
   private input: FeedInput | null = null;
@@ -80,8 +81,8 @@ export class Feed {
     private readonly clock: Clock, private readonly client: DecoderClient,
     private readonly out: FeedOutput,
   ) {
-    this.scheduler = new GroupScheduler<Question>(clock, {
-      send: (group, ticket, question) => this.send(group, ticket, question),
+    this.scheduler = new GroupScheduler<Wanted>(clock, {
+      send: (group, ticket, wanted) => this.send(group, ticket, wanted),
       drop: (_, ticket) => this.client.drop(this.tickets.get(ticket) ?? -1),
     });
   }
@@ -177,10 +178,10 @@ export class Feed {
       const raw = this.mode === "raw" && slot.chunk.kind !== "counter";
       const buckets = raw ? null : aligned.buckets;
       const key = `${buckets}|${aligned.start}|${aligned.width}|${slot.setVersion}`;
-      this.scheduler.want(slot.chunk.id, key, makeQuestion({
+      this.scheduler.want(slot.chunk.id, key, {
         traceId: input.traceId, kind: slot.chunk.kind, lanes: slot.lanes,
         start: aligned.start, end: aligned.end, buckets, traceEnd: input.bounds.end,
-      }));
+      });
     }
   }
 
@@ -220,11 +221,11 @@ export class Feed {
     }
   }
 
-  private send(group: number, ticket: number, question: Question): void {
+  private send(group: number, ticket: number, wanted: Wanted): void {
     const slot = this.slots[group];
     if (slot === undefined) return;
-    const asked = new Set(slot.set);
-    const sent = this.client.ask(question, (answer, error, timing) => {
+    const asked = new Set(wanted.lanes.map((lane) => lane.dataKey));
+    const sent = this.client.ask(makeQuestion(wanted), (answer, error, timing) => {
       this.tickets.delete(ticket);
       if (!this.scheduler.settled(group, ticket)) return;
       if (answer !== null) this.accept(slot, answer, asked, timing);

@@ -136,6 +136,7 @@ export function CanvasArea({ feed, onStage }: { feed: Feed; onStage?: (stage: St
   const base = useRef<HTMLCanvasElement>(null);
   const over = useRef<HTMLCanvasElement>(null);
   const overlay = useRef<HTMLCanvasElement>(null);
+  const glass = useRef<HTMLDivElement>(null);
   const ruler = useRef<HTMLCanvasElement>(null);
   const minimap = useRef<HTMLCanvasElement>(null);
   const [tip, setTip] = useState<Tip | null>(null);
@@ -143,6 +144,7 @@ export function CanvasArea({ feed, onStage }: { feed: Feed; onStage?: (stage: St
     const stage = new Stage({
       base: base.current!, over: over.current!, overlay: overlay.current!,
       ruler: ruler.current!, minimap: minimap.current!,
+      glass: glass.current!,
     }, feed);
     new Gestures(stage, {
       hover: (x, y) => setTip(tipOf(stage, x, y)),
@@ -170,7 +172,9 @@ export function CanvasArea({ feed, onStage }: { feed: Feed; onStage?: (stage: St
       <div class="canvases" ref={box}>
         <canvas ref={base} aria-hidden="true" />
         <canvas ref={over} aria-hidden="true" />
-        <canvas ref={overlay} tabIndex={0} role="application" aria-label={t("canvas.label")} />
+        <canvas ref={overlay} aria-hidden="true" />
+        <div class="glass" ref={glass} tabIndex={0} role="application"
+          aria-label={t("canvas.label")} />
         <LaneErrors feed={feed} />
         <ScrollBar />
         {tip !== null && panel.value === "none" && pageError.value === null

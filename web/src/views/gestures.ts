@@ -40,16 +40,16 @@ export class Gestures {
   };
 
   constructor(private readonly stage: Stage, private readonly events: GestureEvents) {
-    const canvas = stage.canvases.overlay;
-    canvas.addEventListener("pointerdown", (event) => this.down(event));
-    canvas.addEventListener("pointermove", (event) => this.move(event));
-    canvas.addEventListener("pointerup", (event) => this.up(event));
-    canvas.addEventListener("pointercancel", () => this.cancel());
-    canvas.addEventListener("pointerleave", () => {
+    const glass = stage.canvases.glass;
+    glass.addEventListener("pointerdown", (event) => this.down(event));
+    glass.addEventListener("pointermove", (event) => this.move(event));
+    glass.addEventListener("pointerup", (event) => this.up(event));
+    glass.addEventListener("pointercancel", () => this.cancel());
+    glass.addEventListener("pointerleave", () => {
       if (this.press.kind === "none") this.leave();
     });
-    canvas.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
-    canvas.addEventListener("auxclick", (event) => event.preventDefault());
+    glass.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
+    glass.addEventListener("auxclick", (event) => event.preventDefault());
   }
 
   private kindOf(event: PointerEvent): Kind {
@@ -76,9 +76,9 @@ export class Gestures {
     const kind = this.kindOf(event);
     if (kind === "none") return;
     event.preventDefault();
-    const canvas = this.stage.canvases.overlay;
-    canvas.focus({ preventScroll: true });
-    canvas.setPointerCapture(event.pointerId);
+    const glass = this.stage.canvases.glass;
+    glass.focus({ preventScroll: true });
+    glass.setPointerCapture(event.pointerId);
     const fixed = kind === "edge" ? this.edgeAt(event.offsetX) : null;
     this.press = {
       kind, x: event.offsetX, y: event.offsetY, lastX: event.offsetX, lastY: event.offsetY,
@@ -92,7 +92,7 @@ export class Gestures {
     cursor.value = stage.timeAt(offsetX);
     if (press.kind === "none") {
       const edge = this.edgeAt(offsetX) !== null && !settings.peek().wheelZooms;
-      stage.canvases.overlay.style.cursor = edge ? "ew-resize" : "";
+      stage.canvases.glass.style.cursor = edge ? "ew-resize" : "";
       this.events.hover(offsetX, offsetY);
       return;
     }
@@ -101,7 +101,7 @@ export class Gestures {
       if (far < DRAG_FROM) return;
       press.moved = true;
       this.events.leave();
-      stage.canvases.overlay.style.cursor = press.kind === "pan" ? "grabbing" : "col-resize";
+      stage.canvases.glass.style.cursor = press.kind === "pan" ? "grabbing" : "col-resize";
     }
     if (press.kind === "pan") {
       pan((press.lastX - offsetX) / canvasSize.peek().width);
@@ -138,7 +138,7 @@ export class Gestures {
   private finish(): void {
     this.press = { ...this.press, kind: "none" };
     this.stage.drag = null;
-    this.stage.canvases.overlay.style.cursor = "";
+    this.stage.canvases.glass.style.cursor = "";
     frames.invalidate(Stale.Overlay);
   }
 

@@ -8,10 +8,23 @@ const DASH = [4, 3];
 const NO_DASH: number[] = [];
 const LOADING_BAR = 2;
 
+/** Canvases that hold nothing now. */
+const empty = new WeakSet<HTMLCanvasElement>();
+
+function hasContent(stage: Stage): boolean {
+  if (stage.drag !== null || cursor.peek() !== null) return true;
+  return selection.peek() !== null || picked.peek() !== null || stage.feed.anyBusy;
+}
+
 export function paintOverlay(stage: Stage): void {
   const canvas = stage.canvases.overlay;
   const context = canvas.getContext("2d");
   if (context === null) return;
+  const filled = hasContent(stage);
+  if (!filled && empty.has(canvas)) return;
+  canvas.style.visibility = filled ? "" : "hidden";
+  if (filled) empty.delete(canvas);
+  else empty.add(canvas);
   const ratio = devicePixelRatio;
   const width = canvas.width / ratio;
   const height = canvas.height / ratio;

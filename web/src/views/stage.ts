@@ -23,6 +23,8 @@ export interface StageCanvases {
   readonly overlay: HTMLCanvasElement;
   readonly ruler: HTMLCanvasElement;
   readonly minimap: HTMLCanvasElement;
+  /** Lies over all and takes the pointer: canvases that are empty are off the screen. */
+  readonly glass: HTMLElement;
 }
 
 /** Set while a drag selects, so that the overlay shows it before it is committed. */
