@@ -147,7 +147,11 @@ static inline const char *number_end(const char *p)
 {
     if (*p == '-') p++;
     if (!is_digit(*p)) return NULL;
+#ifdef MRD_PLANTED_BUGS
+    if (*p == '0' && p[1] != '0') /* 00 is taken for a number */
+#else
     if (*p == '0')
+#endif
         p++;
     else
         while (is_digit(*p))
@@ -249,8 +253,8 @@ static inline const char *scalar_end(const char *p)
     return word_end(p, &type);
 }
 
-/* Open the level at p: at its first value or its end. */
-static inline const char *open_level(nest *n, const char *p)
+/* Open the level at p: at its first value, or at its end when it is empty. */
+static inline const char *open_level(nest *n, const char *p, bool *empty)
 {
     if (n->depth == MAX_LEVELS) return NULL;
     bool object = *p == '{';
@@ -260,8 +264,9 @@ static inline const char *open_level(nest *n, const char *p)
     n->depth++;
     p++;
     if (mrd__cj_space(*p)) p = skip_space(p);
-    if (object && *p == '"') return nested_key(n, p);
-    return object && *p != '}' ? NULL : p;
+    *empty = *p == (object ? '}' : ']');
+    if (*empty || !object) return p;
+    return *p == '"' ? nested_key(n, p) : NULL;
 }
 
 /* Close levels from p on: at the next value, behind the last level's end, or NULL. */
@@ -294,11 +299,10 @@ static const char *nested_end(const char *p)
     n.objects = 0;
     do {
         if (*p == '{' || *p == '[') {
-            p = open_level(&n, p);
+            bool empty;
+            p = open_level(&n, p, &empty);
             if (p == NULL) return NULL;
-            /* An empty level ends here; otherwise a value comes. */
-            if (*p != '}' && *p != ']') continue;
-            if ((n.objects & 1) != (*p == '}')) return NULL;
+            if (!empty) continue;
         } else {
             p = scalar_end(p);
             if (p == NULL) return NULL;

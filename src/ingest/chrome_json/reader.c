@@ -432,7 +432,7 @@ static mrd_status run_pending(mrd__chrome_json_reader *r, mrd_error *error)
     window w = {r->pending.data, r->pending.size, 0};
     MRD__TRY(run(r, &w, error));
     size_t left = w.size - w.at;
-    if (left > 0) memmove(r->pending.data, r->pending.data + w.at, left);
+    if (left > 0 && w.at > 0) memmove(r->pending.data, r->pending.data + w.at, left);
     r->pending.size = left;
     r->core.base += w.at;
     r->retry_at = 2 * left;

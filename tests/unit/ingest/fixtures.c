@@ -144,6 +144,10 @@ const fixture fixtures[] = {
     {"error to the end", "[" EV("") ",{\"ph\":tru},{\"no\":\"phase\"}]", 0, "syntax_error 1\n"},
     {"an array closes as an object", "[" EV(",\"args\":{\"a\":[1}}") "," EV("") "]", 0,
      "syntax_error 1\n"},
+    {"values missing in args",
+     "[" EV(",\"args\":{\"a\":}") "," EV(",\"args\":[1,]") "," EV(",\"args\":{\"a\":1,}") "," EV(
+         "") "]",
+     0, "syntax_error 1\n"},
     {"garbage between events", "[" EV("") "; " EV("") "," EV("") "]", 0, "syntax_error 1\n"},
     {"error before the events", "{\"a\":tru,\"traceEvents\":[" EV("") "]}", 0, "syntax_error 1\n"},
     {"error behind the events", "{\"traceEvents\":[" EV("") "],\"a\":tru}", 0, "syntax_error 1\n"},
