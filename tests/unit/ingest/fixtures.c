@@ -147,7 +147,7 @@ const fixture fixtures[] = {
     {"values missing in args",
      "[" EV(",\"args\":{\"a\":}") "," EV(",\"args\":[1,]") "," EV(",\"args\":{\"a\":1,}") "," EV(
          "") "]",
-     0, "syntax_error 1\n"},
+     0, "syntax_error 3\n"},
     {"garbage between events", "[" EV("") "; " EV("") "," EV("") "]", 0, "syntax_error 1\n"},
     {"error before the events", "{\"a\":tru,\"traceEvents\":[" EV("") "]}", 0, "syntax_error 1\n"},
     {"error behind the events", "{\"traceEvents\":[" EV("") "],\"a\":tru}", 0, "syntax_error 1\n"},
