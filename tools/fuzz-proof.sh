@@ -1,0 +1,70 @@
+#!/bin/sh
+# What makes a fuzzer count: its kept corpus reaches at least 80 % of the lines of its door, and it
+# finds a planted bug (-DMRD_PLANTED_BUGS=ON) within a minute. Prints PASS or FAIL for both.
+#   tools/fuzz-proof.sh [TARGET...]
+. "$(dirname -- "$0")/env.sh"
+profdata=$(command -v llvm-profdata || command -v llvm-profdata-14)
+cov=$(command -v llvm-cov || command -v llvm-cov-14)
+work=build/fuzz-proof
+mkdir -p "$work"
+
+# The source files that are a target's door.
+door() {
+    case $1 in
+    json) echo src/ingest/chrome_json src/ingest/gzip.c ;;
+    event_parquet) echo src/ingest/event_parquet src/pairing/event_pairs.c ;;
+    window_params) echo src/query/params.c ;;
+    http) echo src/server/http.c src/server/routes.c ;;
+    *) return 1 ;;
+    esac
+}
+
+coverage() {
+    target=$1
+    cmake --preset coverage >"$work/cmake.log" 2>&1
+    cmake --build build/coverage --target "replay_$target" -j "$jobs" >"$work/build.log" 2>&1 || {
+        echo "FAIL fuzz-coverage/$target: does not build, see $work/build.log"
+        return
+    }
+    rm -f "$work/$target".prof*
+    LLVM_PROFILE_FILE="$work/$target.profraw" "build/coverage/tests/replay_$target" \
+        "fuzz/corpus/$target" >"$work/$target.log" 2>&1
+    "$profdata" merge -sparse -o "$work/$target.profdata" "$work/$target.profraw"
+    # shellcheck disable=SC2046
+    share=$("$cov" report -instr-profile="$work/$target.profdata" \
+        "build/coverage/tests/replay_$target" $(door "$target") |
+        awk '/^TOTAL/ { print $10 + 0 }')
+    if awk "BEGIN { exit !($share >= 80) }"; then
+        echo "PASS fuzz-coverage/$target: $share % of the lines"
+    else
+        echo "FAIL fuzz-coverage/$target: $share % of the lines, wanted are 80"
+    fi
+}
+
+planted() {
+    target=$1
+    cmake --preset fuzz -B "$work/planted" -DMRD_PLANTED_BUGS=ON >"$work/cmake.log" 2>&1
+    cmake --build "$work/planted" --target "fuzz_$target" -j "$jobs" >"$work/build.log" 2>&1 || {
+        echo "FAIL fuzz-planted/$target: does not build, see $work/build.log"
+        return
+    }
+    rm -rf "$work/found-$target"
+    mkdir -p "$work/found-$target"
+    if "$work/planted/fuzz/fuzz_$target" -max_total_time=60 -rss_limit_mb=4096 \
+        -artifact_prefix="$work/found-$target/" "$work/found-$target" "fuzz/corpus/$target" \
+        >"$work/$target-planted.log" 2>&1; then
+        echo "FAIL fuzz-planted/$target: not found within a minute"
+    else
+        echo "PASS fuzz-planted/$target: found"
+    fi
+}
+
+[ $# -gt 0 ] || set -- json event_parquet window_params http
+for name in "$@"; do
+    door "$name" >/dev/null || {
+        say "fuzz-proof: there is no target $name" >&2
+        exit 2
+    }
+    coverage "$name"
+    planted "$name"
+done
