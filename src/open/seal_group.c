@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-#define RELEASE_BYTES ((size_t)2 << 20) /* facts given back at once: fewer system calls */
+#define RELEASE_BYTES ((size_t)4 << 20) /* facts given back at once: each call costs a flush */
 
 /* ---- Counting ---- */
 
@@ -282,14 +282,32 @@ static void release_facts(mrd__shard *shard, uint64_t from, uint64_t to)
     }
 }
 
+/* Facts of a shard that were moved and not given back yet. */
+typedef struct moved_range {
+    uint64_t from, to;
+} moved_range;
+
+static void give_back(const mrd__joined *chunk, moved_range *moved, uint64_t from, uint64_t to)
+{
+    if (moved->to != from) *moved = (moved_range){from, from};
+    moved->to = to;
+    if ((moved->to - moved->from) * sizeof(mrd__fact) < RELEASE_BYTES) return;
+    release_facts(chunk->shard, moved->from, moved->to);
+    moved->from = moved->to;
+}
+
 void mrd__span_move(mrd__sealing *seal, mrd__span *span)
 {
-    uint64_t *moved = mrd__new_array(uint64_t, seal->writer->shards.count);
-    memset(moved, 0xFF, seal->writer->shards.count * sizeof *moved);
+    moved_range *moved = mrd__new_array(moved_range, seal->writer->shards.count);
     for (size_t c = span->first; c < span->end; c++) {
         const mrd__joined *chunk = &seal->chunks.data[c];
+        uint64_t from = chunk->first;
         for (uint64_t i = chunk->first; i < chunk->end; i++) {
             const mrd__fact *fact = mrd__shard_fact(chunk->shard, i);
+            if (i - from == MRD__FACT_BLOCK) { /* a long chunk */
+                give_back(chunk, &moved[chunk->shard_index], from, i);
+                from = i;
+            }
             if (fact->thread == MRD__NONE) continue;
             uint64_t *cursor = fact->thread < span->fixed
                                    ? &span->cursor[fact->thread]
@@ -297,12 +315,7 @@ void mrd__span_move(mrd__sealing *seal, mrd__span *span)
             uint32_t order = chunk->base + (uint32_t)(i - chunk->first);
             move_fact(seal, chunk, fact, order, &seal->items[(*cursor)++]);
         }
-        uint64_t *from = &moved[chunk->shard_index];
-        if (*from == UINT64_MAX) *from = chunk->first;
-        if ((chunk->end - *from) * sizeof(mrd__fact) >= RELEASE_BYTES) {
-            release_facts(chunk->shard, *from, chunk->end);
-            *from = chunk->end;
-        }
+        give_back(chunk, &moved[chunk->shard_index], from, chunk->end);
     }
     mrd__free(moved);
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RELEASE_BYTES ((size_t)4 << 20) /* items given back at once while they are placed */
+#define RELEASE_ITEMS 100000 /* given back at once while they are placed, 4 MB */
 
 /* ---- Args of pairs ---- */
 
@@ -259,13 +259,35 @@ static void bind_v2(mrd__sealing *seal, uint32_t order, uint32_t slice)
         seal->points.data[low].slice = slice;
 }
 
+/* Give back items once enough in a row are placed: a system call for each group would cost more
+ * than it saves. */
+static void note_placed(mrd__sealing *seal, size_t index)
+{
+    uint64_t from = 0;
+    uint64_t to = 0;
+    pthread_mutex_lock(&seal->lock);
+    seal->placed[index] = 1;
+    while (seal->placed_groups < seal->groups.count && seal->placed[seal->placed_groups])
+        seal->placed_groups++;
+    if (seal->placed_groups > index) {
+        const mrd__group *last = &seal->groups.data[seal->placed_groups - 1];
+        if (last->first + last->count - seal->released >= RELEASE_ITEMS) {
+            from = seal->released;
+            to = seal->released = last->first + last->count;
+        }
+    }
+    pthread_mutex_unlock(&seal->lock);
+    if (to > from)
+        mrd__pages_release(seal->items, from * sizeof(mrd__item), to * sizeof(mrd__item));
+}
+
 /* lane[i] turns from the lane of item i into its slice id. */
 static void place_slices(mrd__sealing *seal, mrd__seal_worker *worker, mrd__group *group)
 {
     mrd__slices *s = &seal->store->slices;
     mrd__nested *nested = &group->nested;
     uint32_t *cursor = place_rows(seal->store, group);
-    size_t released = group->first * sizeof(mrd__item);
+    uint64_t given_back = group->first;
     for (uint32_t i = 0; i < nested->count; i++) {
         if (nested->lane[i] == MRD__NONE) continue;
         const mrd__item *item = &seal->items[group->first + i];
@@ -285,14 +307,13 @@ static void place_slices(mrd__sealing *seal, mrd__seal_worker *worker, mrd__grou
         s->flags[id] = item->flags;
         s->order[id] = item->order;
         if ((item->marks & MRD__ITEM_FLOW) != 0) bind_v2(seal, item->order, id);
-        size_t done = (group->first + i) * sizeof(mrd__item);
-        if (done - released >= RELEASE_BYTES) {
-            mrd__pages_release(seal->items, released, done);
-            released = done;
+        if (group->first + i - given_back == RELEASE_ITEMS) { /* a long track */
+            mrd__pages_release(seal->items, given_back * sizeof(mrd__item),
+                               (group->first + i) * sizeof(mrd__item));
+            given_back = group->first + i;
         }
     }
     mrd__free(cursor);
-    mrd__pages_release(seal->items, released, (group->first + group->count) * sizeof(mrd__item));
 }
 
 static void place_points(mrd__sealing *seal, mrd__seal_worker *worker, const mrd__group *group)
@@ -320,22 +341,27 @@ static void place_group(void *ctx, size_t index, uint32_t worker_index)
 {
     mrd__sealing *seal = ctx;
     mrd__group *group = &seal->groups.data[index];
-    if (group->track == MRD__NONE) return;
-    if (group->kind == MRD__TRACK_THREAD || group->kind == MRD__TRACK_ASYNC)
-        place_slices(seal, &seal->worker[worker_index], group);
-    else
-        place_points(seal, &seal->worker[worker_index], group);
+    if (group->track != MRD__NONE) {
+        if (group->kind == MRD__TRACK_THREAD || group->kind == MRD__TRACK_ASYNC)
+            place_slices(seal, &seal->worker[worker_index], group);
+        else
+            place_points(seal, &seal->worker[worker_index], group);
+    }
+    note_placed(seal, index);
 }
 
 void mrd__seal_place(mrd__sealing *seal)
 {
     mrd__store *store = seal->store;
     alloc_columns(store);
+    seal->placed = mrd__new_array(uint8_t, seal->groups.count);
     mrd__parallel_for(seal->workers, seal->groups.count, place_group, seal);
     mrd__pages_free(seal->items, seal->item_count * sizeof *seal->items);
     mrd__pages_free(seal->parent, seal->item_count * sizeof *seal->parent);
+    mrd__free(seal->placed);
     seal->items = NULL;
     seal->parent = NULL;
+    seal->placed = NULL;
     store->rows.start = store->slices.start;
     store->rows.end = store->slices.end;
     store->rows.count = store->slices.count;

@@ -111,13 +111,16 @@ typedef struct mrd__sealing {
     MRD__VEC(mrd__group) groups; /* display order */
     mrd__item *items;
     uint64_t item_count;
-    uint32_t *parent, *lane;                              /* [item_count] */
+    uint32_t *parent, *lane; /* [item_count] */
+    uint8_t *placed;         /* [groups] under lock while placing: done */
+    size_t placed_groups;    /* all before it are done */
+    uint64_t released;       /* items given back */
     bool sorted_slices, sorted_instants, sorted_counters; /* by time, over all groups */
 
     MRD__VEC(mrd__flow_point) points; /* file order */
 
     mrd__seal_worker *worker; /* [workers] */
-    pthread_mutex_t lock;     /* of the store's blocks of text */
+    pthread_mutex_t lock;     /* of the store's blocks of text and of placing */
     int64_t start, end;
     bool any;
 } mrd__sealing;

@@ -1,7 +1,10 @@
 #include "pairing/sort.h"
 
+#include <stdbool.h>
+
 #define DIGIT_BITS 11
 #define SMALL 64 /* where counting 2,048 digits costs more than moving */
+#define MOVES 4  /* a key that insertion may cost: nearly sorted keys need no passes */
 #define DIGITS (1u << DIGIT_BITS)
 
 static void radix_pass(const mrd__sort_key *from, mrd__sort_key *to, size_t count, uint32_t shift)
@@ -19,32 +22,32 @@ static void radix_pass(const mrd__sort_key *from, mrd__sort_key *to, size_t coun
         to[start[from[i].key >> shift & (DIGITS - 1)]++] = from[i];
 }
 
-static void insertion_sort(mrd__sort_key *keys, size_t count)
+/* Stable; false when it takes more moves than the budget: the keys are in some order then, equal
+ * ones still as they stood. */
+static bool insertion_sort(mrd__sort_key *keys, size_t count, size_t budget)
 {
     for (size_t i = 1; i < count; i++) {
+        if (keys[i].key >= keys[i - 1].key) continue;
         mrd__sort_key own = keys[i];
         size_t at = i;
         for (; at > 0 && keys[at - 1].key > own.key; at--)
             keys[at] = keys[at - 1];
         keys[at] = own;
+        if (i - at > budget) return false;
+        budget -= i - at;
     }
+    return true;
 }
 
 mrd__sort_key *mrd__radix_sort(mrd__sort_key *keys, mrd__sort_key *other, size_t count)
 {
-    if (count <= SMALL) {
-        insertion_sort(keys, count);
-        return keys;
-    }
+    if (insertion_sort(keys, count, count <= SMALL ? SMALL * SMALL : count * MOVES)) return keys;
     uint64_t all = keys[0].key;
     uint64_t any = keys[0].key;
-    size_t sorted = 1;
     for (size_t i = 1; i < count; i++) {
         all &= keys[i].key;
         any |= keys[i].key;
-        sorted += keys[i].key >= keys[i - 1].key;
     }
-    if (sorted == count) return keys;
     uint64_t differ = all ^ any;
     for (uint32_t shift = 0; shift < 64; shift += DIGIT_BITS) {
         if ((differ >> shift & (DIGITS - 1)) == 0) continue;
