@@ -37,7 +37,7 @@ static void group_cases(mrd__buf *out, const char *format)
     mrd__buf words = {0};
     mrd__buf seconds = {0};
     first_words(&words);
-    for (const char *at = words.data; *at != '\0';) {
+    for (const char *at = words.size > 0 ? words.data : ""; *at != '\0';) {
         size_t length = strcspn(at, " ");
         mrd__buf_clear(&seconds);
         second_words(&seconds, (mrd__str){at, length});

@@ -17,7 +17,7 @@ MRD_MUST_CHECK mrd_status mrd__export_summary(const mrd__store *store, const mrd
 /* Deterministic generators (meridian.h). The event trace is written through src/events. */
 MRD_MUST_CHECK mrd_status mrd__gen_event_trace(const char *path, uint64_t events, uint64_t seed,
                                                mrd_error *error);
-MRD_MUST_CHECK mrd_status mrd__gen_chrome_json(const mrd_sink *sink, uint64_t events,
-                                               uint64_t seed, mrd_error *error);
+MRD_MUST_CHECK mrd_status mrd__gen_chrome_json(const mrd_sink *sink, uint64_t events, uint64_t seed,
+                                               mrd_error *error);
 
 #endif

@@ -18,8 +18,9 @@ export function meridian(args, cwd) {
 
 /** JSON.parse that keeps whole numbers beyond 2^53 as BigInt. */
 export function parseExact(text) {
-  const quoted = text.replace(/"(?:[^"\\]|\\.)*"|-?\d{16,}(?![\d.eE])/g, (part) =>
-    part[0] === '"' ? part : `"\\u0001${part}"`)
+  const token = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
+  const quoted = text.replace(token, (part) =>
+    (/^-?\d{16,}$/.test(part) ? `"\\u0001${part}"` : part))
   return JSON.parse(quoted, (_, value) => {
     if (typeof value !== "string" || value[0] !== "\u0001") return value
     const big = BigInt(value.slice(1))
