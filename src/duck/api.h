@@ -54,6 +54,21 @@
     X(table_function_set_function)                                                                 \
     X(register_table_function)                                                                     \
     X(bind_add_result_column)                                                                      \
+    X(create_scalar_function)                                                                      \
+    X(destroy_scalar_function)                                                                     \
+    X(scalar_function_set_name)                                                                    \
+    X(scalar_function_set_varargs)                                                                 \
+    X(scalar_function_set_special_handling)                                                        \
+    X(scalar_function_set_volatile)                                                                \
+    X(scalar_function_set_return_type)                                                             \
+    X(scalar_function_set_function)                                                                \
+    X(scalar_function_set_error)                                                                   \
+    X(register_scalar_function)                                                                    \
+    X(vector_get_column_type)                                                                      \
+    X(get_type_id)                                                                                 \
+    X(pending_prepared)                                                                            \
+    X(pending_execute_task)                                                                        \
+    X(pending_execution_is_finished)                                                               \
     X(table_function_add_parameter)                                                                \
     X(bind_get_parameter)                                                                          \
     X(bind_set_bind_data)                                                                          \
@@ -82,5 +97,8 @@ duckdb_config mrd__duck_config(const mrd__duck_api *api);
 
 /* The process's database in memory, opened at the first call (about 10 ms). Thread-safe. */
 MRD_MUST_CHECK mrd_status mrd__duck_database(duckdb_database *out, mrd_error *error);
+/* Let the next mrd__duck_database open a new one in place of this, which does no more work.
+ * Thread-safe; the connections of the old one may still be closed. */
+void mrd__duck_database_drop(duckdb_database broken);
 
 #endif

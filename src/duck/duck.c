@@ -12,6 +12,7 @@
 _Static_assert(sizeof(mrd__duck_string) == sizeof(duckdb_string_t), "layout of a string");
 
 struct mrd__duck_rows {
+    mrd__duck *duck; /* must outlive the rows */
     const mrd__duck_api *api;
     duckdb_prepared_statement statement;
     duckdb_pending_result pending;
@@ -22,10 +23,13 @@ struct mrd__duck_rows {
     mrd__duck_type types[MRD__DUCK_MAX_COLUMNS];
 };
 
-static mrd_status fail_duckdb(mrd_error *error, const char *message)
+mrd_status mrd__duck_fail(mrd__duck *duck, mrd_error *error, const char *message)
 {
-    return mrd__fail(error, MRD_ERR_INTERNAL, "duckdb", "%s",
-                     message ? message : "DuckDB gives no reason");
+    if (!message) message = "DuckDB gives no reason";
+    if (strstr(message, "INTERNAL Error") || strstr(message, "FATAL Error") ||
+        strstr(message, "database has been invalidated"))
+        mrd__duck_database_drop(duck->database);
+    return mrd__fail(error, MRD_ERR_INTERNAL, "duckdb", "%s", message);
 }
 
 mrd_status mrd__duck_open(mrd__duck **out, uint32_t threads, mrd_error *error)
@@ -35,9 +39,10 @@ mrd_status mrd__duck_open(mrd__duck **out, uint32_t threads, mrd_error *error)
     MRD__TRY(mrd__duck_database(&database, error));
     mrd__duck *duck = mrd__new(mrd__duck);
     duck->api = mrd__duck_api_get(error);
+    duck->database = database;
     if (duck->api->connect(database, &duck->connection) != DuckDBSuccess) {
         mrd__free(duck);
-        return fail_duckdb(error, "DuckDB gives no connection");
+        return mrd__fail(error, MRD_ERR_INTERNAL, "duckdb", "DuckDB gives no connection");
     }
     char sql[64];
     snprintf(sql, sizeof sql, "SET threads = %u", threads ? threads : mrd__cores());
@@ -64,12 +69,12 @@ mrd_status mrd__duck_run(mrd__duck *duck, const char *sql, mrd_error *error)
     memset(&result, 0, sizeof result);
     mrd_status status = MRD_OK;
     if (duck->api->query(duck->connection, sql, &result) != DuckDBSuccess)
-        status = fail_duckdb(error, duck->api->result_error(&result));
+        status = mrd__duck_fail(duck, error, duck->api->result_error(&result));
     duck->api->destroy_result(&result);
     return status;
 }
 
-static mrd__duck_type type_of(duckdb_type type)
+mrd__duck_type mrd__duck_type_of(duckdb_type type)
 {
     switch (type) {
     case DUCKDB_TYPE_BOOLEAN:
@@ -98,21 +103,22 @@ static mrd_status start(mrd__duck *duck, mrd__duck_rows *rows, const char *sql,
 {
     const mrd__duck_api *api = rows->api;
     if (api->prepare(duck->connection, sql, &rows->statement) != DuckDBSuccess)
-        return fail_duckdb(error, api->prepare_error(rows->statement));
+        return mrd__duck_fail(duck, error, api->prepare_error(rows->statement));
     for (size_t i = 0; i < param_count; i++) {
         if (api->bind_varchar_length(rows->statement, i + 1, params[i].data, params[i].size) !=
             DuckDBSuccess)
-            return fail_duckdb(error, "DuckDB refuses a parameter");
+            return mrd__duck_fail(duck, error, "DuckDB refuses a parameter");
     }
     if (api->pending_prepared_streaming(rows->statement, &rows->pending) != DuckDBSuccess)
-        return fail_duckdb(error, api->pending_error(rows->pending));
+        return mrd__duck_fail(duck, error, api->pending_error(rows->pending));
     duckdb_state state = api->execute_pending(rows->pending, &rows->result);
     rows->started = true;
-    if (state != DuckDBSuccess) return fail_duckdb(error, api->result_error(&rows->result));
+    if (state != DuckDBSuccess)
+        return mrd__duck_fail(duck, error, api->result_error(&rows->result));
     rows->width = api->column_count(&rows->result);
     mrd__assert(rows->width <= MRD__DUCK_MAX_COLUMNS);
     for (size_t i = 0; i < rows->width; i++)
-        rows->types[i] = type_of(api->column_type(&rows->result, i));
+        rows->types[i] = mrd__duck_type_of(api->column_type(&rows->result, i));
     return MRD_OK;
 }
 
@@ -120,6 +126,7 @@ mrd_status mrd__duck_query(mrd__duck *duck, const char *sql, const mrd__str *par
                            size_t param_count, mrd__duck_rows **out, mrd_error *error)
 {
     mrd__duck_rows *rows = mrd__new(mrd__duck_rows);
+    rows->duck = duck;
     rows->api = duck->api;
     mrd_status status = start(duck, rows, sql, params, param_count, error);
     if (status != MRD_OK) mrd__duck_rows_close(&rows);
@@ -152,7 +159,7 @@ mrd_status mrd__duck_rows_next(mrd__duck_rows *rows, mrd__duck_chunk *chunk, mrd
     rows->chunk = api->fetch_chunk(rows->result);
     if (!rows->chunk) {
         const char *message = api->result_error(&rows->result);
-        return message && *message ? fail_duckdb(error, message) : MRD_OK;
+        return message && *message ? mrd__duck_fail(rows->duck, error, message) : MRD_OK;
     }
     chunk->rows = api->data_chunk_get_size(rows->chunk);
     for (size_t i = 0; i < rows->width; i++) {

@@ -84,6 +84,21 @@ MRD_MUST_CHECK mrd_status mrd__duck_rows_next(mrd__duck_rows *rows, mrd__duck_ch
                                               mrd_error *error);
 void mrd__duck_rows_close(mrd__duck_rows **rows); /* accepts NULL and *rows == NULL */
 
+/* Who takes the rows of a scan. */
+typedef struct mrd__duck_taker {
+    void *ctx;
+    /* Chunks of at most MRD__DUCK_BATCH rows, in any order, several at a time on any threads. */
+    void (*take)(void *ctx, const mrd__duck_chunk *chunk);
+    /* Asked now and then on the calling thread; false ends the scan. May be NULL. */
+    bool (*go_on)(void *ctx);
+} mrd__duck_taker;
+
+/* Give all rows of `SELECT columns FROM from` (SQL of our own) to the taker, decoded on all of
+ * DuckDB's threads and never collected. MRD_ERR_CANCELLED when go_on ended it; rows may have been
+ * taken before any failure. */
+MRD_MUST_CHECK mrd_status mrd__duck_scan(mrd__duck *duck, const char *columns, const char *from,
+                                         const mrd__duck_taker *taker, mrd_error *error);
+
 /* ---- Names and literals in SQL ---- */
 
 #define MRD__DUCK_FD_NAME 32

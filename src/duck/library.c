@@ -116,7 +116,7 @@ static bool register_rows(const mrd__duck_api *api)
 {
     duckdb_connection connection = NULL;
     if (api->connect(database, &connection) != DuckDBSuccess) return false;
-    bool ok = mrd__duck_register_rows(api, connection);
+    bool ok = mrd__duck_register_rows(api, connection) && mrd__duck_register_take(api, connection);
     api->disconnect(&connection);
     return ok;
 }
@@ -145,4 +145,12 @@ mrd_status mrd__duck_database(duckdb_database *out, mrd_error *error)
     *out = database;
     pthread_mutex_unlock(&lock);
     return status;
+}
+
+void mrd__duck_database_drop(duckdb_database broken)
+{
+    pthread_mutex_lock(&lock);
+    /* Not closed: its threads are in an unknown state. Such errors are rare and the memory small. */
+    if (database == broken) database = NULL;
+    pthread_mutex_unlock(&lock);
 }

@@ -1,13 +1,11 @@
 /* Parquet metadata, and rows out of a callback into a Parquet file: COPY ... TO reads the table
- * function mrd_rows, which asks the callback. One thread fills at a time, so rows keep order.
- *
- * Functions belong to the database and cannot be taken out again, so there is one, registered when
- * the database opens; which callback it asks is told by a ticket, valid while its file is written. */
+ * function mrd_rows(ticket), which asks the callback. One thread fills at a time, so rows keep
+ * order. */
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "duck/inside.h"
+#include "duck/ticket.h"
 
-#include <pthread.h>
 #include <string.h>
 
 #define ROW_GROUP_SIZE 65536 /* event-trace section 6: readers prune by the statistics of each */
@@ -36,45 +34,10 @@ mrd_status mrd__duck_parquet_kv(mrd__duck *duck, int fd, mrd__duck_kv_fn fn, voi
 }
 
 typedef struct writing {
-    struct writing *next;
-    int64_t ticket;
     const mrd__duck_source *source;
     mrd_status status; /* the source's */
     mrd_error error;
 } writing;
-
-static pthread_mutex_t tickets_lock = PTHREAD_MUTEX_INITIALIZER;
-static writing *tickets;
-static int64_t last_ticket;
-
-static void ticket_take(writing *w)
-{
-    pthread_mutex_lock(&tickets_lock);
-    w->ticket = ++last_ticket;
-    w->next = tickets;
-    tickets = w;
-    pthread_mutex_unlock(&tickets_lock);
-}
-
-static void ticket_drop(writing *w)
-{
-    pthread_mutex_lock(&tickets_lock);
-    writing **at = &tickets;
-    while (*at != w)
-        at = &(*at)->next;
-    *at = w->next;
-    pthread_mutex_unlock(&tickets_lock);
-}
-
-static writing *ticket_find(int64_t ticket)
-{
-    pthread_mutex_lock(&tickets_lock);
-    writing *w = tickets;
-    while (w && w->ticket != ticket)
-        w = w->next;
-    pthread_mutex_unlock(&tickets_lock);
-    return w;
-}
 
 void mrd__duck_out_text(mrd__duck_out *out, size_t row, mrd__str text)
 {
@@ -128,7 +91,7 @@ static void source_bind(duckdb_bind_info info)
 {
     const mrd__duck_api *api = api_of_process;
     duckdb_value value = api->bind_get_parameter(info, 0);
-    writing *w = ticket_find(api->get_int64(value));
+    writing *w = mrd__ticket_owner(api->get_int64(value), MRD__TICKET_ROWS);
     api->destroy_value(&value);
     if (!w) {
         api->bind_set_error(info, "mrd_rows is called by Meridian alone");
@@ -206,12 +169,13 @@ mrd_status mrd__duck_write_parquet(mrd__duck *duck, int fd, const mrd__duck_sour
     mrd__assert(source->width <= MRD__DUCK_MAX_COLUMNS);
     writing *w = mrd__new(writing);
     w->source = source;
-    ticket_take(w);
+    mrd__ticket ticket;
+    mrd__ticket_take(&ticket, MRD__TICKET_ROWS, w);
     mrd__buf sql = {0};
-    build_copy(&sql, w->ticket, fd, kv, kv_count);
+    build_copy(&sql, ticket.number, fd, kv, kv_count);
     mrd_status status = mrd__duck_run(duck, sql.data, error);
     mrd__buf_reset(&sql);
-    ticket_drop(w);
+    mrd__ticket_drop(&ticket);
     if (w->status != MRD_OK) {
         status = w->status;
         if (error) *error = w->error;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 typedef enum kind {
+    KIND_ROW,
     KIND_NUMBER,
     KIND_TEXT,
     KIND_DETAIL
@@ -14,8 +15,8 @@ static const struct {
     const char *name;
     kind kind;
 } columns[MRD__COL_COUNT] = {
-    {"time_ns", KIND_NUMBER}, {"category", KIND_TEXT},      {"component", KIND_TEXT},
-    {"value", KIND_NUMBER},   {"detail_json", KIND_DETAIL},
+    {"file_row_number", KIND_ROW}, {"time_ns", KIND_NUMBER}, {"category", KIND_TEXT},
+    {"component", KIND_TEXT},      {"value", KIND_NUMBER},   {"detail_json", KIND_DETAIL},
 };
 
 const char *mrd__event_column_name(int column)
@@ -62,6 +63,10 @@ static mrd_status add_column(mrd__buf *sql, int column, const char *type, mrd_er
 {
     const char *name = columns[column].name;
     if (column) mrd__buf_text(sql, ", ");
+    if (columns[column].kind == KIND_ROW) {
+        mrd__buf_text(sql, name);
+        return MRD_OK;
+    }
     if (!type) {
         return mrd__fail(error, MRD_ERR_FORMAT, "bad_trace",
                          "column %s is missing; an event trace has time_ns, category, component, "
@@ -115,49 +120,36 @@ static mrd_status read_types(mrd__duck *duck, const char *file, char *types[MRD_
     return status;
 }
 
-mrd_status mrd__event_columns(mrd__duck *duck, int fd, mrd__buf *sql, mrd_error *error)
+mrd_status mrd__event_columns(mrd__duck *duck, int fd, mrd__buf *list, mrd__buf *from,
+                              mrd_error *error)
 {
     char file[MRD__DUCK_FD_NAME];
     mrd__duck_fd_name(fd, file);
     char *types[MRD__COL_COUNT] = {0};
     mrd_status status = read_types(duck, file, types, error);
-    mrd__buf_text(sql, "SELECT ");
     for (int i = 0; status == MRD_OK && i < MRD__COL_COUNT; i++)
-        status = add_column(sql, i, types[i], error);
-    mrd__buf_printf(sql, " FROM read_parquet('%s', hive_partitioning = false)", file);
+        status = add_column(list, i, types[i], error);
+    mrd__buf_printf(from, "read_parquet('%s', hive_partitioning = false, file_row_number = true)",
+                    file);
     for (int i = 0; i < MRD__COL_COUNT; i++)
         mrd__free(types[i]);
     return status;
 }
 
-/* The first row of a query over the file: counts that may be null. */
-static mrd_status read_counts(mrd__duck *duck, const char *sql, int fd, uint64_t *out, size_t count,
-                              mrd_error *error)
+mrd_status mrd__event_row_count(mrd__duck *duck, int fd, uint64_t *rows, mrd_error *error)
 {
     char name[MRD__DUCK_FD_NAME];
     mrd__str param = mrd__str_of(mrd__duck_fd_name(fd, name));
-    mrd__duck_rows *rows = NULL;
+    mrd__duck_rows *answer = NULL;
     mrd__duck_chunk chunk = {0};
-    MRD__TRY(mrd__duck_query(duck, sql, &param, 1, &rows, error));
-    mrd_status status = mrd__duck_rows_next(rows, &chunk, error);
-    for (size_t i = 0; status == MRD_OK && i < count; i++) {
-        int64_t value = 0;
-        if (chunk.rows && mrd__duck_valid(&chunk.columns[i], 0))
-            value = *(const int64_t *)chunk.columns[i].data;
-        out[i] = value > 0 ? (uint64_t)value : 0;
+    *rows = 0;
+    MRD__TRY(mrd__duck_query(duck, "SELECT CAST(num_rows AS BIGINT) FROM parquet_file_metadata($1)",
+                             &param, 1, &answer, error));
+    mrd_status status = mrd__duck_rows_next(answer, &chunk, error);
+    if (status == MRD_OK && chunk.rows && mrd__duck_valid(&chunk.columns[0], 0)) {
+        int64_t count = *(const int64_t *)chunk.columns[0].data;
+        *rows = count > 0 ? (uint64_t)count : 0;
     }
-    mrd__duck_rows_close(&rows);
+    mrd__duck_rows_close(&answer);
     return status;
-}
-
-mrd_status mrd__event_hint_of(mrd__duck *duck, int fd, mrd__event_hint *hint, mrd_error *error)
-{
-    uint64_t counts[2] = {0};
-    MRD__TRY(read_counts(duck,
-                         "SELECT CAST(sum(num_values) AS BIGINT), "
-                         "CAST(sum(total_uncompressed_size) AS BIGINT) FROM parquet_metadata($1) "
-                         "WHERE path_in_schema = 'detail_json'",
-                         fd, counts, 2, error));
-    *hint = (mrd__event_hint){.rows = counts[0], .detail_bytes = counts[1]};
-    return MRD_OK;
 }

@@ -4,26 +4,26 @@
 #define MRD_EVENTS_COLUMNS_H
 
 #include "duck/duck.h"
-#include "events/event_file.h"
 
 enum {
+    MRD__COL_ROW, /* place in the file, from 0 */
     MRD__COL_TIME,
     MRD__COL_CATEGORY,
     MRD__COL_COMPONENT,
     MRD__COL_VALUE,
-    MRD__COL_DETAIL
+    MRD__COL_DETAIL,
 };
-#define MRD__COL_COUNT 5
+#define MRD__COL_COUNT 6
 
 const char *mrd__event_column_name(int column);
 
-/* What the metadata of the open file says of its rows; zeros where it says nothing. */
-MRD_MUST_CHECK mrd_status mrd__event_hint_of(mrd__duck *duck, int fd, mrd__event_hint *hint,
-                                             mrd_error *error);
+/* Look at the open file's columns and append what reads them: the columns, and the table they come
+ * from. MRD_ERR_FORMAT "bad_trace" names the column that is missing or of a wrong type. */
+MRD_MUST_CHECK mrd_status mrd__event_columns(mrd__duck *duck, int fd, mrd__buf *list,
+                                             mrd__buf *from, mrd_error *error);
 
-/* Look at the open file's columns and append the query that reads the five of an event trace.
- * MRD_ERR_FORMAT "bad_trace" names the column that is missing or of a wrong type. */
-MRD_MUST_CHECK mrd_status mrd__event_columns(mrd__duck *duck, int fd, mrd__buf *sql,
-                                             mrd_error *error);
+/* How many rows the file's metadata announces. */
+MRD_MUST_CHECK mrd_status mrd__event_row_count(mrd__duck *duck, int fd, uint64_t *rows,
+                                               mrd_error *error);
 
 #endif

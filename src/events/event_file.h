@@ -6,12 +6,16 @@
 
 /* ---- Reading ---- */
 
-/* Rows in file order; everything is borrowed for the call. */
+#define MRD__EVENT_WORKERS 64 /* batches at work at a time, at most */
+
+/* Rows that stand together in the file; everything is borrowed for the call. */
 typedef struct mrd__event_batch {
+    uint64_t first_row;
     size_t rows;
+    uint32_t worker; /* below MRD__EVENT_WORKERS; no two calls at a time have the same */
     const double *time, *value;
     const uint8_t *category;
-    const uint32_t *component; /* index by first appearance in file order */
+    const uint32_t *component; /* index of mrd__event_info.components, in no order */
     const mrd__str *detail;    /* data NULL: null. The array is NULL when all rows are null */
     uint64_t inexact;          /* integer times of the batch that no double holds exactly */
 } mrd__event_batch;
@@ -25,23 +29,22 @@ typedef struct mrd__event_info {
 } mrd__event_info;
 void mrd__event_info_reset(mrd__event_info *info);
 
-/* What the file's metadata lets expect; hints for memory, checked against nothing. */
-typedef struct mrd__event_hint {
-    uint64_t rows;
-    uint64_t detail_bytes; /* as stored, uncompressed */
-} mrd__event_hint;
-
 typedef struct mrd__event_sink {
     void *ctx;
-    void (*begin)(void *ctx, const mrd__event_hint *hint); /* before the first batch; may be NULL */
-    /* A status other than MRD_OK stops the reading, which returns it. */
-    mrd_status (*batch)(void *ctx, const mrd__event_batch *batch, mrd_error *error);
+    /* Before the first batch: how many rows come, if the file is whole. May be NULL. */
+    mrd_status (*begin)(void *ctx, uint64_t rows, mrd_error *error);
+    /* All rows below the announced number, each once, in any order, on several threads at a time. */
+    void (*batch)(void *ctx, const mrd__event_batch *batch);
+    /* Asked now and then on the calling thread; false ends the reading with MRD_ERR_CANCELLED. May
+     * be NULL. */
+    bool (*progress)(void *ctx, uint64_t rows_done);
 } mrd__event_sink;
 
 /* Read an event trace, whoever wrote it: any codec and page version, dictionary or plain, numbers
  * of any width, unsorted. *info is filled at the end. MRD_ERR_FORMAT "bad_trace" names file, row
- * and value: a missing column, a type that is not asked for, a null, a NaN, an infinite time, a
- * category outside the set, text that is not UTF-8. threads: 0 one per core. */
+ * (the first one that is wrong) and value: a missing column, a type that is not asked for, a null,
+ * a NaN, an infinite time, a category outside the set, text that is not UTF-8. threads: 0 one per
+ * core. */
 MRD_MUST_CHECK mrd_status mrd__event_read(const char *path, uint32_t threads,
                                           const mrd__event_sink *sink, mrd__event_info *info,
                                           mrd_error *error);

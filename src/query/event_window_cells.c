@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "base/os.h"
 #include "query/event_cells.h"
+#include "query/event_scratch.h"
 #include "query/event_search.h"
 
 #include <math.h>
@@ -31,6 +32,7 @@ typedef struct answer {
     int32_t *codes;     /* by choice */
     size_t *part_first; /* first row of each part, [parts + 1] */
     cell_rows rows;
+    mrd__scratch scratch;
 } answer;
 
 /* ---- Which keys are in the answer ---- */
@@ -168,6 +170,39 @@ static mrd_status send_rows(const answer *a, mrd__table *table, mrd_error *error
 
 /* ---- The answer ---- */
 
+/* The arrays of an answer and the bytes of one entry of each. */
+#define ARRAYS 15
+
+typedef struct array {
+    void **slot;
+    size_t item;
+    bool by_cell; /* else by row */
+} array;
+
+static void list_arrays(answer *a, array list[ARRAYS])
+{
+    mrd__event_slab *slab = &a->slab;
+    cell_rows *rows = &a->rows;
+    const array all[ARRAYS] = {
+        {(void **)&slab->events, sizeof(uint32_t), true},
+        {(void **)&slab->state, sizeof(double), true},
+        {(void **)&rows->bucket_start, sizeof(double), false},
+        {(void **)&rows->ratio, sizeof(double), false},
+        {(void **)&rows->last, sizeof(double), false},
+        {(void **)&rows->component, sizeof(int32_t), false},
+        {(void **)&rows->category, 1, false},
+        {(void **)&rows->events, sizeof(uint32_t), false},
+        {(void **)&rows->form, 1, false},
+        {(void **)&rows->ratio_valid, 1, false},
+        {(void **)&rows->last_valid, 1, false},
+        {(void **)&slab->min, sizeof(double), true},
+        {(void **)&slab->max, sizeof(double), true},
+        {(void **)&rows->min, sizeof(double), false},
+        {(void **)&rows->max, sizeof(double), false},
+    };
+    memcpy(list, all, sizeof all);
+}
+
 static void make_room(answer *a)
 {
     size_t keys = a->window->choices.count;
@@ -177,38 +212,26 @@ static void make_room(answer *a)
     a->slab.count = width;
     /* Odd lines apart, so that one bucket of many keys does not fall into one cache set. */
     a->slab.stride = width + 8 - width % 8 + 8;
-    size_t cells = keys * a->slab.stride, rows = keys * width;
-    a->slab.events = mrd__alloc(cells * sizeof(uint32_t));
-    a->slab.state = mrd__alloc(cells * sizeof(double));
     a->part_first = mrd__new_array(size_t, width / PART_BUCKETS + 2);
-    a->rows = (cell_rows){
-        .bucket_start = mrd__alloc(rows * sizeof(double)),
-        .ratio = mrd__alloc(rows * sizeof(double)),
-        .last = mrd__alloc(rows * sizeof(double)),
-        .component = mrd__alloc(rows * sizeof(int32_t)),
-        .category = mrd__alloc(rows),
-        .events = mrd__alloc(rows * sizeof(uint32_t)),
-        .form = mrd__alloc(rows),
-        .ratio_valid = mrd__alloc(rows / 8 + 1),
-        .last_valid = mrd__alloc(rows / 8 + 1),
-    };
-    if (!a->window->minmax) return;
-    a->slab.min = mrd__alloc(cells * sizeof(double));
-    a->slab.max = mrd__alloc(cells * sizeof(double));
-    a->rows.min = mrd__alloc(rows * sizeof(double));
-    a->rows.max = mrd__alloc(rows * sizeof(double));
+    size_t cells = keys * a->slab.stride, rows = keys * width, total = 0;
+    array list[ARRAYS];
+    list_arrays(a, list);
+    size_t count = a->window->minmax ? ARRAYS : ARRAYS - 4;
+    for (size_t i = 0; i < count; i++)
+        total += mrd__scratch_rounded(list[i].item * (list[i].by_cell ? cells : rows));
+    a->scratch = mrd__scratch_take(total);
+    for (size_t i = 0; i < count; i++) {
+        *list[i].slot =
+            mrd__scratch_cut(&a->scratch, list[i].item * (list[i].by_cell ? cells : rows));
+    }
 }
 
 static void reset(answer *a)
 {
     mrd__buckets_reset(&a->buckets);
-    void *blocks[] = {a->slab.events,      a->slab.state, a->slab.min,         a->slab.max,
-                      a->part_first,       a->codes,      a->rows.ratio,       a->rows.last,
-                      a->rows.min,         a->rows.max,   a->rows.component,   a->rows.category,
-                      a->rows.events,      a->rows.form,  a->rows.ratio_valid, a->rows.last_valid,
-                      a->rows.bucket_start};
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-        mrd__free(blocks[i]);
+    mrd__scratch_give(&a->scratch);
+    mrd__free(a->part_first);
+    mrd__free(a->codes);
 }
 
 static mrd_status send_slabs(answer *a, mrd__table *table, mrd_error *error)

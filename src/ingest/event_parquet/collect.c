@@ -1,6 +1,7 @@
 #include "ingest/event_parquet/collect.h"
 
-#include <math.h>
+#include "base/assert.h"
+
 #include <string.h>
 
 _Static_assert((int)MRD__EV_LINK_BUSY == (int)MRD__CAT_LINK_BUSY &&
@@ -15,107 +16,78 @@ _Static_assert((int)MRD__EV_LINK_BUSY == (int)MRD__CAT_LINK_BUSY &&
 /* pair * 2 + closer of each category */
 static const uint8_t pair_codes[MRD__CAT_COUNT] = {0, 1, 2, 3, 4, 6};
 
-/* ---- Columns ---- */
-
-static void column_reserve(mrd__column *column, size_t bytes)
+mrd_status mrd__collect_begin(mrd__collect *collect, uint64_t rows, mrd_error *error)
 {
-    if (bytes <= column->capacity) return;
-    size_t capacity = column->capacity * 2 > bytes ? column->capacity * 2 : bytes;
-    if (capacity < 65536) capacity = 65536;
-    void *data = mrd__pages_alloc(capacity);
-    if (column->bytes) memcpy(data, column->data, column->bytes);
-    mrd__pages_free(column->data, column->capacity);
-    column->data = data;
-    column->capacity = capacity;
-}
-
-/* Room for bytes more; where they go. */
-static void *column_grow(mrd__column *column, size_t bytes)
-{
-    column_reserve(column, column->bytes + bytes);
-    void *at = (char *)column->data + column->bytes;
-    column->bytes += bytes;
-    return at;
-}
-
-static void column_reset(mrd__column *column)
-{
-    mrd__pages_free(column->data, column->capacity);
-    *column = (mrd__column){0};
-}
-
-/* A hint may be any number: as much is reserved ahead as an honest file of common size has. */
-#define EXPECT_ROWS ((uint64_t)200 << 20)
-#define EXPECT_DETAIL_BYTES ((uint64_t)8 << 30)
-
-void mrd__collect_expect(mrd__collect *collect, const mrd__event_hint *hint)
-{
-    if (hint->rows == 0 || hint->rows > EXPECT_ROWS) return;
-    column_reserve(&collect->time, hint->rows * sizeof(double));
-    column_reserve(&collect->value, hint->rows * sizeof(double));
-    column_reserve(&collect->code, hint->rows * sizeof(uint32_t));
-    if (hint->detail_bytes <= EXPECT_DETAIL_BYTES)
-        column_reserve(&collect->detail_bytes, hint->detail_bytes);
-}
-
-/* ---- Rows ---- */
-
-static void add_columns(mrd__collect *c, const mrd__event_batch *batch)
-{
-    size_t rows = batch->rows;
-    double last = c->rows ? ((double *)c->time.data)[c->rows - 1] : -INFINITY;
-    memcpy(column_grow(&c->time, rows * sizeof(double)), batch->time, rows * sizeof(double));
-    memcpy(column_grow(&c->value, rows * sizeof(double)), batch->value, rows * sizeof(double));
-    uint32_t *code = column_grow(&c->code, rows * sizeof(uint32_t));
-    bool unsorted = false;
-    for (size_t i = 0; i < rows; i++) {
-        code[i] = batch->component[i] * 8 + pair_codes[batch->category[i]];
-        unsorted |= batch->time[i] < last;
-        last = batch->time[i];
-        if (last > c->last_ns) c->last_ns = last;
+    if (rows > MRD__MAX_EVENTS) {
+        return mrd__fail(error, MRD_ERR_LIMIT, "too_many_events",
+                         "%llu events; an event trace holds at most %llu", (unsigned long long)rows,
+                         (unsigned long long)MRD__MAX_EVENTS);
     }
-    c->unsorted |= unsorted;
+    collect->rows = rows;
+    collect->time = mrd__pages_alloc(rows * sizeof(double));
+    collect->value = mrd__pages_alloc(rows * sizeof(double));
+    collect->code = mrd__pages_alloc(rows * sizeof(uint32_t));
+    collect->detail_first = mrd__pages_alloc((rows + 1) * sizeof(uint64_t));
+    return MRD_OK;
+}
+
+static char *bag_grow(mrd__detail_bag *bag, size_t bytes)
+{
+    if (bag->bytes + bytes > bag->capacity) {
+        size_t capacity = bag->capacity * 2;
+        if (capacity < (size_t)1 << 20) capacity = (size_t)1 << 20;
+        if (capacity < bag->bytes + bytes) capacity = bag->bytes + bytes;
+        char *data = mrd__pages_alloc(capacity);
+        if (bag->bytes) memcpy(data, bag->data, bag->bytes);
+        mrd__pages_free(bag->data, bag->capacity);
+        bag->data = data;
+        bag->capacity = capacity;
+    }
+    char *at = bag->data + bag->bytes;
+    bag->bytes += bytes;
+    return at;
 }
 
 static void add_details(mrd__collect *c, const mrd__event_batch *batch)
 {
-    if (!batch->detail && c->detail_first.bytes == 0) return;
-    /* Rows before the first detail start at 0 and are empty: fresh pages are zero. */
-    if (c->detail_first.bytes == 0) {
-        column_reserve(&c->detail_first, c->time.capacity);
-        column_grow(&c->detail_first, c->rows * sizeof(uint64_t));
-    }
-    uint64_t *first = column_grow(&c->detail_first, batch->rows * sizeof(uint64_t));
+    mrd__detail_bag *bag = &c->bags[batch->worker];
+    size_t total = 0;
+    for (size_t i = 0; i < batch->rows; i++)
+        total += batch->detail[i].data ? batch->detail[i].size + 1 : 0;
+    mrd__detail_piece piece = {batch->first_row, bag->bytes, total};
+    char *at = bag_grow(bag, total);
     for (size_t i = 0; i < batch->rows; i++) {
-        first[i] = c->detail_bytes.bytes;
-        if (!batch->detail || !batch->detail[i].data) continue;
-        size_t size = batch->detail[i].size;
-        char *text = column_grow(&c->detail_bytes, size + 1);
-        memcpy(text, batch->detail[i].data, size);
-        text[size] = '\0';
+        const mrd__str *detail = &batch->detail[i];
+        if (!detail->data) continue;
+        memcpy(at, detail->data, detail->size);
+        at[detail->size] = '\0';
+        at += detail->size + 1;
+        c->detail_first[batch->first_row + i + 1] = detail->size + 1;
     }
+    mrd__vec_push(&bag->pieces, piece);
 }
 
-mrd_status mrd__collect_add(mrd__collect *collect, const mrd__event_batch *batch, mrd_error *error)
+void mrd__collect_add(mrd__collect *collect, const mrd__event_batch *batch)
 {
-    if (collect->rows + batch->rows > MRD__MAX_EVENTS) {
-        return mrd__fail(error, MRD_ERR_LIMIT, "too_many_events",
-                         "more than %llu events; an event trace holds at most so many",
-                         (unsigned long long)MRD__MAX_EVENTS);
-    }
-    if (collect->rows == 0) collect->last_ns = -INFINITY;
-    add_columns(collect, batch);
-    add_details(collect, batch);
-    collect->rows += batch->rows;
-    collect->inexact += batch->inexact;
-    return MRD_OK;
+    mrd__assert(batch->rows <= collect->rows && batch->first_row <= collect->rows - batch->rows);
+    size_t row = batch->first_row;
+    memcpy(collect->time + row, batch->time, batch->rows * sizeof(double));
+    memcpy(collect->value + row, batch->value, batch->rows * sizeof(double));
+    for (size_t i = 0; i < batch->rows; i++)
+        collect->code[row + i] = batch->component[i] * 8 + pair_codes[batch->category[i]];
+    if (batch->detail) add_details(collect, batch);
+    if (batch->inexact) collect->inexact += batch->inexact;
 }
 
 void mrd__collect_reset(mrd__collect *collect)
 {
-    column_reset(&collect->time);
-    column_reset(&collect->value);
-    column_reset(&collect->code);
-    column_reset(&collect->detail_bytes);
-    column_reset(&collect->detail_first);
+    mrd__pages_free(collect->time, collect->rows * sizeof(double));
+    mrd__pages_free(collect->value, collect->rows * sizeof(double));
+    mrd__pages_free(collect->code, collect->rows * sizeof(uint32_t));
+    mrd__pages_free(collect->detail_first, (collect->rows + 1) * sizeof(uint64_t));
+    for (size_t i = 0; i < MRD__EVENT_WORKERS; i++) {
+        mrd__pages_free(collect->bags[i].data, collect->bags[i].capacity);
+        mrd__vec_reset(&collect->bags[i].pieces);
+    }
+    memset(collect, 0, sizeof *collect);
 }

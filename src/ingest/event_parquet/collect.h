@@ -7,36 +7,46 @@
 #include "events/event_file.h"
 #include "model/events.h"
 
+#include <stdatomic.h>
+
 #define MRD__MAX_EVENTS ((uint64_t)INT32_MAX) /* rank and the closer's bit share 32 bits */
 
-/* A column that grows, in pages of its own (base/alloc.h: a fault of a small page is dear). */
-typedef struct mrd__column {
-    void *data;
+/* Details of one batch: so many bytes of the bag, for rows that stand together. */
+typedef struct mrd__detail_piece {
+    uint64_t first_row;
+    size_t offset, bytes;
+} mrd__detail_piece;
+
+/* Details that one worker of the reader met, each with a NUL behind it. */
+typedef struct mrd__detail_bag {
+    char *data; /* from mrd__pages_alloc */
     size_t bytes, capacity;
-} mrd__column;
+    MRD__VEC(mrd__detail_piece) pieces;
+} mrd__detail_bag;
 
 /* Columns in file order. code: component * 8 + pair * 2 + 1 for the closer of the pair. */
 typedef struct mrd__collect {
     uint64_t rows;
-    mrd__column time, value;  /* double */
-    mrd__column code;         /* uint32_t */
-    mrd__column detail_bytes; /* each with a NUL behind it */
-    mrd__column detail_first; /* uint64_t: start of each row's detail; empty while no row has one */
-    bool unsorted;
-    uint64_t inexact;
-    double last_ns; /* largest time */
+    double *time, *value;
+    uint32_t *code;
+    uint64_t *detail_first; /* [rows + 1]; while rows come: at row + 1, bytes of the row's detail */
+    mrd__detail_bag bags[MRD__EVENT_WORKERS];
+    _Atomic uint64_t inexact;
 } mrd__collect;
 
-/* Room for what is expected, within limits: memory that is not used costs nothing. */
-void mrd__collect_expect(mrd__collect *collect, const mrd__event_hint *hint);
-/* Append a batch. MRD_ERR_LIMIT above MRD__MAX_EVENTS. */
-MRD_MUST_CHECK mrd_status mrd__collect_add(mrd__collect *collect, const mrd__event_batch *batch,
-                                           mrd_error *error);
-void mrd__collect_reset(mrd__collect *collect);
+/* Room for so many rows, in memory that costs nothing until it is written. MRD_ERR_LIMIT above
+ * MRD__MAX_EVENTS. */
+MRD_MUST_CHECK mrd_status mrd__collect_begin(mrd__collect *collect, uint64_t rows,
+                                             mrd_error *error);
+/* One batch; threads as mrd__event_sink.batch. */
+void mrd__collect_add(mrd__collect *collect, const mrd__event_batch *batch);
+void mrd__collect_reset(mrd__collect *collect); /* accepts zeroed */
 
-/* Move the rows into a new mrd__events: order by time (equal times keep file order), keys in the
- * order of model/events.h, names moved out of info. Raw part, start_ns and names only. Empties
- * collect. workers at least 1. */
-mrd__events *mrd__collect_group(mrd__collect *collect, mrd__event_info *info, uint32_t workers);
+/* Move the rows, all of which came, into a new mrd__events: order by time (equal times keep file
+ * order), keys in the order of model/events.h, names moved out of info. Raw part and start_ns only;
+ * *last_ns is the largest time (-infinity without rows). Empties collect. workers at least 1; the
+ * result does not depend on them. */
+mrd__events *mrd__collect_group(mrd__collect *collect, mrd__event_info *info, uint32_t workers,
+                                double *last_ns);
 
 #endif

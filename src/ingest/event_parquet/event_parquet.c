@@ -15,25 +15,29 @@ static bool sniff(const char *head, size_t size)
 typedef struct reading {
     mrd__collect collect;
     mrd__import *in;
-    uint64_t bytes;
+    uint64_t rows, bytes;
 } reading;
 
-static mrd_status add_batch(void *ctx, const mrd__event_batch *batch, mrd_error *error)
+static mrd_status begin(void *ctx, uint64_t rows, mrd_error *error)
 {
     reading *r = ctx;
-    MRD__TRY(mrd__collect_add(&r->collect, batch, error));
-    if (!r->in->progress) return MRD_OK;
-    /* Rows read, as bytes: the decoder does not tell its place in the file. */
-    uint64_t done = r->collect.rows;
-    if (r->in->progress(r->in->progress_ctx, r->in->path, done < r->bytes ? done : r->bytes,
-                        r->bytes))
-        return MRD_OK;
-    return mrd__fail(error, MRD_ERR_CANCELLED, "cancelled", "opening was cancelled");
+    r->rows = rows;
+    return mrd__collect_begin(&r->collect, rows, error);
 }
 
-static void expect(void *ctx, const mrd__event_hint *hint)
+static void add_batch(void *ctx, const mrd__event_batch *batch)
 {
-    mrd__collect_expect(&((reading *)ctx)->collect, hint);
+    mrd__collect_add(&((reading *)ctx)->collect, batch);
+}
+
+/* Rows read as a part of the file's bytes: the decoder does not tell its place in the file. */
+static bool tell_progress(void *ctx, uint64_t rows_done)
+{
+    reading *r = ctx;
+    if (!r->in->progress) return true;
+    double part = r->rows ? (double)rows_done / (double)r->rows : 1;
+    return r->in->progress(r->in->progress_ctx, r->in->path, (uint64_t)((double)r->bytes * part),
+                           r->bytes);
 }
 
 /* The simulation end: the larger of the metadata and the last time. */
@@ -60,29 +64,36 @@ static void set_end(mrd__events *events, const mrd__event_info *info, double las
     mrd__buf_reset(&text);
 }
 
+static void count_inexact(mrd__writer *writer, uint32_t file, uint64_t count)
+{
+    if (count == 0) return;
+    mrd__writer_loss(writer, file, MRD__LOSS_INEXACT_TIME, count, -1,
+                     MRD__STR("integer time_ns above 2^53"), 0);
+}
+
 static mrd_status read_file(mrd__import *in, mrd_error *error)
 {
-    reading r = {.in = in, .bytes = in->map ? in->map->size : 0};
-    mrd__event_sink sink = {.ctx = &r, .begin = expect, .batch = add_batch};
+    reading *r = mrd__new(reading);
+    r->in = in;
+    r->bytes = in->map ? in->map->size : 0;
+    mrd__event_sink sink = {
+        .ctx = r, .begin = begin, .batch = add_batch, .progress = tell_progress};
     mrd__event_info info;
     mrd_status status = mrd__event_read(in->path, in->threads, &sink, &info, error);
-    if (status != MRD_OK) {
-        mrd__collect_reset(&r.collect);
-        return mrd__fail_at(error, status, in->path, -1);
+    if (status == MRD_OK) {
+        uint32_t file = mrd__writer_add_file(in->writer, in->path, mrd__importer_event_parquet.name,
+                                             r->bytes, NULL);
+        mrd__writer_file(in->writer, file)->events = info.rows;
+        count_inexact(in->writer, file, r->collect.inexact);
+        double last_ns;
+        mrd__events *events = mrd__collect_group(&r->collect, &info, in->threads, &last_ns);
+        set_end(events, &info, last_ns, in->writer, file);
+        mrd__event_info_reset(&info);
+        mrd__writer_events(in->writer, file, events);
     }
-    uint32_t file =
-        mrd__writer_add_file(in->writer, in->path, mrd__importer_event_parquet.name, r.bytes, NULL);
-    mrd__writer_file(in->writer, file)->events = info.rows;
-    double last_ns = r.collect.last_ns;
-    if (r.collect.inexact) {
-        mrd__writer_loss(in->writer, file, MRD__LOSS_INEXACT_TIME, r.collect.inexact, -1,
-                         MRD__STR("integer time_ns above 2^53"), 0);
-    }
-    mrd__events *events = mrd__collect_group(&r.collect, &info, in->threads);
-    set_end(events, &info, last_ns, in->writer, file);
-    mrd__event_info_reset(&info);
-    mrd__writer_events(in->writer, file, events);
-    return MRD_OK;
+    mrd__collect_reset(&r->collect);
+    mrd__free(r);
+    return status;
 }
 
 const mrd__importer mrd__importer_event_parquet = {

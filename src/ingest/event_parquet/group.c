@@ -6,16 +6,18 @@
  * Components are numbered anew by their first appearance in rank order, categories by theirs over
  * the whole file, and keys stand in the order (component, category): so a key's index is its place
  * in an answer. */
+#include "ingest/event_parquet/group.h"
+
 #include "base/assert.h"
 #include "base/os.h"
-#include "ingest/event_parquet/collect.h"
+#include "ingest/event_parquet/order.h"
 
-#include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 #define PAIRS 4
-#define RADIX_BITS 11
-#define RADIX (1u << RADIX_BITS)
+#define MAX_SLICES 16
+#define MAX_COUNTS ((size_t)8 << 20) /* entries of all slices' counts: beyond it, one slice */
 
 static const struct {
     uint8_t form, category, closer;
@@ -26,79 +28,54 @@ static const struct {
     {MRD__FORM_INSTANT, MRD__CAT_HOP_ARRIVE, MRD__CAT_HOP_ARRIVE},
 };
 
-/* ---- Time order ---- */
-
-/* A double as an integer that sorts the same; -0 and 0 are equal. */
-static uint64_t sort_key(double time)
-{
-    time += 0.0;
-    uint64_t bits;
-    memcpy(&bits, &time, sizeof bits);
-    return bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
-}
-
-/* One stable pass over the digit at shift; false when all rows have the same one. */
-static bool radix_pass(const double *time, const uint32_t *from, uint32_t *to, size_t count,
-                       unsigned shift)
-{
-    size_t *starts = mrd__new_array(size_t, RADIX);
-    for (size_t i = 0; i < count; i++)
-        starts[sort_key(time[i]) >> shift & (RADIX - 1)]++;
-    bool moves = starts[sort_key(time[0]) >> shift & (RADIX - 1)] != count;
-    size_t at = 0;
-    for (size_t digit = 0; digit < RADIX; digit++) {
-        size_t rows = starts[digit];
-        starts[digit] = at;
-        at += rows;
-    }
-    for (size_t i = 0; moves && i < count; i++)
-        to[starts[sort_key(time[from[i]]) >> shift & (RADIX - 1)]++] = from[i];
-    mrd__free(starts);
-    return moves;
-}
-
-/* Row of each rank, or NULL where the file is in time order. */
-static uint32_t *order_by_time(const mrd__collect *c)
-{
-    if (!c->unsorted) return NULL;
-    size_t count = c->rows;
-    uint32_t *rows = mrd__alloc(count * sizeof *rows), *other = mrd__alloc(count * sizeof *other);
-    for (size_t i = 0; i < count; i++)
-        rows[i] = (uint32_t)i;
-    for (unsigned shift = 0; shift < 64; shift += RADIX_BITS) {
-        if (!radix_pass(c->time.data, rows, other, count, shift)) continue;
-        uint32_t *swap = rows;
-        rows = other;
-        other = swap;
-    }
-    mrd__free(other);
-    return rows;
-}
-
-/* ---- Names and keys in order of first appearance ---- */
-
 typedef struct grouping {
     const mrd__collect *collect;
     mrd__events *events;
     const uint32_t *row_of_rank; /* NULL: the same */
-    uint64_t *counts;            /* [components * PAIRS] in file numbering */
-    uint32_t *key_of_code;       /* the same index: key */
-    uint32_t *new_component;     /* file numbering to ours */
-    uint8_t pair_order[PAIRS];   /* pairs by first appearance */
+    size_t codes;                /* components * PAIRS */
+    size_t slices;               /* parts of the ranks, each counted and placed by one task */
+    uint64_t *counts;            /* [slices * codes] in file numbering; then: where each starts */
+    uint64_t *totals;            /* [codes] */
+    uint32_t *key_of_code;
+    uint32_t *new_component;   /* file numbering to ours */
+    uint8_t pair_order[PAIRS]; /* pairs by first appearance */
 } grouping;
 
-static uint32_t code_at(const grouping *g, size_t rank)
+static size_t row_at(const grouping *g, size_t rank)
 {
-    return ((const uint32_t *)g->collect->code.data)[g->row_of_rank ? g->row_of_rank[rank] : rank];
+    return g->row_of_rank ? g->row_of_rank[rank] : rank;
 }
 
-static void count_codes(grouping *g, size_t components)
+/* ---- Counts ---- */
+
+static size_t slice_start(const grouping *g, size_t slice)
 {
-    g->counts = mrd__new_array(uint64_t, components * PAIRS + 1);
-    const uint32_t *code = g->collect->code.data;
-    for (size_t i = 0; i < g->collect->rows; i++)
-        g->counts[code[i] >> 1]++;
+    return (size_t)((unsigned __int128)g->collect->rows * slice / g->slices);
 }
+
+static void count_slice(void *ctx, size_t slice, uint32_t worker)
+{
+    (void)worker;
+    grouping *g = ctx;
+    uint64_t *counts = g->counts + slice * g->codes;
+    size_t end = slice_start(g, slice + 1);
+    for (size_t rank = slice_start(g, slice); rank < end; rank++)
+        counts[g->collect->code[row_at(g, rank)] >> 1]++;
+}
+
+static void count_codes(grouping *g, size_t components, uint32_t workers)
+{
+    g->codes = components * PAIRS;
+    g->slices = workers < MAX_SLICES ? workers : MAX_SLICES;
+    if (g->codes * g->slices > MAX_COUNTS) g->slices = 1;
+    g->counts = mrd__new_array(uint64_t, g->codes * g->slices + 1);
+    g->totals = mrd__new_array(uint64_t, g->codes + 1);
+    mrd__parallel_for(workers, g->slices, count_slice, g);
+    for (size_t i = 0; i < g->codes * g->slices; i++)
+        g->totals[i % g->codes] += g->counts[i];
+}
+
+/* ---- Names and keys in order of first appearance ---- */
 
 /* Walks in time order until every component and every pair that occurs was met. */
 static void order_names(grouping *g, mrd__event_info *info)
@@ -106,8 +83,8 @@ static void order_names(grouping *g, mrd__event_info *info)
     mrd__events *events = g->events;
     size_t count = info->component_count, pairs_met = 0, pairs_left = 0;
     bool occurs[PAIRS] = {false}, met[PAIRS] = {false};
-    for (size_t i = 0; i < count * PAIRS; i++)
-        occurs[i % PAIRS] = occurs[i % PAIRS] || g->counts[i] != 0;
+    for (size_t i = 0; i < g->codes; i++)
+        occurs[i % PAIRS] = occurs[i % PAIRS] || g->totals[i] != 0;
     for (size_t pair = 0; pair < PAIRS; pair++)
         pairs_left += occurs[pair];
     g->new_component = mrd__alloc((count + 1) * sizeof(uint32_t));
@@ -115,7 +92,7 @@ static void order_names(grouping *g, mrd__event_info *info)
     events->components = mrd__new_array(mrd__str, count + 1);
     for (size_t rank = 0; rank < g->collect->rows; rank++) {
         if (events->component_count == count && pairs_met == pairs_left) break;
-        uint32_t code = code_at(g, rank), component = code / (2 * PAIRS);
+        uint32_t code = g->collect->code[row_at(g, rank)], component = code / (2 * PAIRS);
         uint8_t pair = code / 2 % PAIRS;
         if (!met[pair]) {
             met[pair] = true;
@@ -139,16 +116,16 @@ static void make_keys(grouping *g)
     uint32_t *old_component = mrd__alloc((components + 1) * sizeof(uint32_t));
     for (size_t i = 0; i < components; i++)
         old_component[g->new_component[i]] = (uint32_t)i;
-    for (size_t i = 0; i < components * PAIRS; i++)
-        key_count += g->counts[i] != 0;
+    for (size_t i = 0; i < g->codes; i++)
+        key_count += g->totals[i] != 0;
     events->keys = mrd__new_array(mrd__event_key, key_count);
-    g->key_of_code = mrd__new_array(uint32_t, components * PAIRS + 1);
+    g->key_of_code = mrd__new_array(uint32_t, g->codes + 1);
     uint64_t first = 0;
     uint32_t rows = 0;
-    for (size_t i = 0; i < components * PAIRS; i++) {
+    for (size_t i = 0; i < g->codes; i++) {
         uint8_t pair = g->pair_order[i % PAIRS];
         size_t code = (size_t)old_component[i / PAIRS] * PAIRS + pair;
-        if (!g->counts[code]) continue;
+        if (!g->totals[code]) continue;
         g->key_of_code[code] = (uint32_t)events->key_count;
         events->keys[events->key_count++] = (mrd__event_key){
             .component = (uint32_t)(i / PAIRS),
@@ -156,88 +133,81 @@ static void make_keys(grouping *g)
             .category = pairs[pair].category,
             .closer = pairs[pair].closer,
             .first = first,
-            .count = g->counts[code],
+            .count = g->totals[code],
             .row = pairs[pair].form == MRD__FORM_INTERVAL ? rows++ : UINT32_MAX,
         };
-        first += g->counts[code];
+        first += g->totals[code];
     }
     mrd__free(old_component);
 }
 
 /* ---- Columns ---- */
 
-static void scatter(const grouping *g)
+/* Each slice's counts become the places of its first rows. */
+static void place_slices(grouping *g)
 {
+    for (size_t code = 0; code < g->codes; code++) {
+        if (!g->totals[code]) continue;
+        uint64_t at = g->events->keys[g->key_of_code[code]].first;
+        for (size_t slice = 0; slice < g->slices; slice++) {
+            uint64_t count = g->counts[slice * g->codes + code];
+            g->counts[slice * g->codes + code] = at;
+            at += count;
+        }
+    }
+}
+
+static void scatter_slice(void *ctx, size_t slice, uint32_t worker)
+{
+    (void)worker;
+    grouping *g = ctx;
     mrd__events *events = g->events;
     const mrd__collect *c = g->collect;
-    uint64_t *next = mrd__new_array(uint64_t, events->key_count);
-    for (size_t k = 0; k < events->key_count; k++)
-        next[k] = events->keys[k].first;
-    const double *time = c->time.data, *value = c->value.data;
-    const uint32_t *codes = c->code.data;
-    for (size_t rank = 0; rank < events->count; rank++) {
-        size_t row = g->row_of_rank ? g->row_of_rank[rank] : rank;
-        uint32_t code = codes[row];
-        uint64_t at = next[g->key_of_code[code >> 1]]++;
-        events->time[at] = time[row];
-        events->value[at] = value[row];
+    uint64_t *next = g->counts + slice * g->codes;
+    size_t end = slice_start(g, slice + 1);
+    for (size_t rank = slice_start(g, slice); rank < end; rank++) {
+        size_t row = row_at(g, rank);
+        uint32_t code = c->code[row];
+        uint64_t at = next[code >> 1]++;
+        events->time[at] = c->time[row];
+        events->value[at] = c->value[row];
         events->rank[at] = (uint32_t)rank | (code & 1 ? MRD__EVENT_CLOSER : 0);
     }
-    mrd__free(next);
 }
 
-/* Details in rank order: the file's own bytes where it is sorted. */
-static void move_details(mrd__collect *c, mrd__events *events, const uint32_t *row_of_rank)
+static void scatter(grouping *g, uint32_t workers)
 {
-    size_t count = events->count;
-    if (c->detail_first.bytes == 0 || c->detail_bytes.bytes == 0) return;
-    mrd__assert(c->detail_first.bytes == count * sizeof(uint64_t));
-    const uint64_t *starts = c->detail_first.data;
-    uint64_t total = c->detail_bytes.bytes;
-    events->detail_first = mrd__pages_alloc((count + 1) * sizeof(uint64_t));
-    events->detail_first[count] = total;
-    if (!row_of_rank) {
-        memcpy(events->detail_first, starts, count * sizeof(uint64_t));
-        events->detail_bytes = c->detail_bytes.data;
-        events->detail_capacity = c->detail_bytes.capacity;
-        c->detail_bytes = (mrd__column){0};
-        return;
-    }
-    events->detail_bytes = mrd__pages_alloc(total);
-    events->detail_capacity = total;
-    uint64_t at = 0;
-    for (size_t rank = 0; rank < count; rank++) {
-        size_t row = row_of_rank[rank];
-        uint64_t end = row + 1 < count ? starts[row + 1] : total;
-        events->detail_first[rank] = at;
-        memcpy(events->detail_bytes + at, (const char *)c->detail_bytes.data + starts[row],
-               end - starts[row]);
-        at += end - starts[row];
-    }
+    mrd__events *events = g->events;
+    events->time = mrd__pages_alloc(events->count * sizeof(double));
+    events->value = mrd__pages_alloc(events->count * sizeof(double));
+    events->rank = mrd__pages_alloc(events->count * sizeof(uint32_t));
+    place_slices(g);
+    mrd__parallel_for(workers, g->slices, scatter_slice, g);
 }
 
-mrd__events *mrd__collect_group(mrd__collect *collect, mrd__event_info *info, uint32_t workers)
+mrd__events *mrd__collect_group(mrd__collect *collect, mrd__event_info *info, uint32_t workers,
+                                double *last_ns)
 {
-    (void)workers;
     mrd__events *events = mrd__new(mrd__events);
     events->count = collect->rows;
     for (int i = 0; i < MRD__CAT_COUNT; i++)
         events->category_names[i] = mrd__category_name(i);
-    uint32_t *order = order_by_time(collect);
+    uint32_t *order = mrd__order_by_time(collect->time, collect->rows, workers);
     grouping g = {.collect = collect, .events = events, .row_of_rank = order};
-    count_codes(&g, info->component_count);
+    count_codes(&g, info->component_count, workers);
     order_names(&g, info);
     make_keys(&g);
-    events->time = mrd__pages_alloc(events->count * sizeof(double));
-    events->value = mrd__pages_alloc(events->count * sizeof(double));
-    events->rank = mrd__pages_alloc(events->count * sizeof(uint32_t));
-    scatter(&g);
-    if (events->count)
-        events->start_ns = ((const double *)collect->time.data)[order ? order[0] : 0];
-    move_details(collect, events, order);
+    scatter(&g, workers);
+    *last_ns = -INFINITY;
+    if (events->count) {
+        events->start_ns = collect->time[row_at(&g, 0)];
+        *last_ns = collect->time[row_at(&g, events->count - 1)];
+    }
+    mrd__group_details(collect, events, order, workers);
     mrd__collect_reset(collect);
     mrd__free(order);
     mrd__free(g.counts);
+    mrd__free(g.totals);
     mrd__free(g.key_of_code);
     mrd__free(g.new_component);
     return events;

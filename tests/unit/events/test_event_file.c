@@ -1,6 +1,7 @@
 /* Event Parquet written and read back, files of other writers (as DuckDB can write them in every
  * form), and every refusal with its row and value. */
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/os.h"
 #include "duck/duck.h"
@@ -38,14 +39,28 @@ typedef struct row {
 } row;
 
 typedef struct seen {
-    MRD__VEC(row) rows;
-    uint64_t inexact;
+    struct {
+        row *data;
+        size_t count;
+    } rows;
+    _Atomic uint64_t inexact;
 } seen;
 
-static mrd_status keep(void *ctx, const mrd__event_batch *batch, mrd_error *error)
+static mrd_status begin(void *ctx, uint64_t rows, mrd_error *error)
 {
     (void)error;
     seen *s = ctx;
+    s->rows.count = rows;
+    s->rows.data = mrd__new_array(row, rows + 1);
+    return MRD_OK;
+}
+
+/* Batches come on several threads; each has rows of its own. */
+static void keep(void *ctx, const mrd__event_batch *batch)
+{
+    seen *s = ctx;
+    mrd__assert(batch->worker < MRD__EVENT_WORKERS);
+    mrd__assert(batch->first_row + batch->rows <= s->rows.count);
     for (size_t i = 0; i < batch->rows; i++) {
         row r = {.time = batch->time[i],
                  .value = batch->value[i],
@@ -56,16 +71,21 @@ static mrd_status keep(void *ctx, const mrd__event_batch *batch, mrd_error *erro
             snprintf(r.detail, sizeof r.detail, "%.*s", (int)batch->detail[i].size,
                      batch->detail[i].data);
         }
-        mrd__vec_push(&s->rows, r);
+        s->rows.data[batch->first_row + i] = r;
     }
     s->inexact += batch->inexact;
-    return MRD_OK;
+}
+
+static void seen_reset(seen *s)
+{
+    mrd__free(s->rows.data);
+    s->rows.data = NULL;
 }
 
 static mrd_status read_file(const char *path, seen *s, mrd__event_info *info, mrd_error *error)
 {
     *s = (seen){0};
-    mrd__event_sink sink = {.ctx = s, .batch = keep};
+    mrd__event_sink sink = {.ctx = s, .begin = begin, .batch = keep};
     return mrd__event_read(path, 2, &sink, info, error);
 }
 
@@ -127,7 +147,7 @@ static void round_trip(void **state)
         if (got->has_detail) assert_true(mrd__str_is(want.detail, got->detail));
     }
     mrd__event_info_reset(&info);
-    mrd__vec_reset(&s.rows);
+    seen_reset(&s);
 }
 
 static mrd_status fail_late(void *ctx, mrd__event_record *records, size_t max, size_t *count,
@@ -167,7 +187,7 @@ static void failed_writing_changes_nothing(void **state)
     assert_int_equal(read_file(path_of("kept.parquet"), &s, &info, &error), MRD_OK);
     assert_int_equal(info.rows, ROWS);
     mrd__event_info_reset(&info);
-    mrd__vec_reset(&s.rows);
+    seen_reset(&s);
     assert_int_equal(mrd__event_write(path_of("no/such/folder.parquet"), &source, &error),
                      MRD_ERR_NOT_FOUND);
 }
@@ -216,7 +236,7 @@ static void check_usual(const char *options)
         if (i % 2 == 0) assert_string_equal(s.rows.data[i].detail, detail);
     }
     mrd__event_info_reset(&info);
-    mrd__vec_reset(&s.rows);
+    seen_reset(&s);
 }
 
 static void every_codec_and_page(void **state)
@@ -254,7 +274,7 @@ static void check_types(const char *time, const char *value, uint64_t inexact)
     assert_int_equal(s.rows.data[0].category, MRD__EV_LINK_BUSY);
     assert_int_equal(s.inexact, inexact);
     mrd__event_info_reset(&info);
-    mrd__vec_reset(&s.rows);
+    seen_reset(&s);
 }
 
 static void every_number_type(void **state)
@@ -294,7 +314,7 @@ static void check_refused(const char *path, const char *what)
     assert_string_equal(error.file, path);
     if (!strstr(error.message, what)) fail_msg("\"%s\" has no \"%s\"", error.message, what);
     assert_null(strstr(error.message, "/dev/fd"));
-    mrd__vec_reset(&s.rows);
+    seen_reset(&s);
 }
 
 /* A file of 5,000 good rows whose row 4,321 has this column. */
@@ -339,6 +359,19 @@ static void bad_rows(void **state)
     check_bad_row("category", "'link_gone'", "link_gone");
     check_bad_row("category", "''", "no category");
     check_bad_row("category", "'link_busy '", "link_busy ");
+}
+
+/* Bad rows in every row group: the first one is named, whatever thread meets its group when. */
+static void the_first_bad_row_is_named(void **state)
+{
+    (void)state;
+    copy_to(path_of("rows.parquet"),
+            "SELECT CASE WHEN i >= 3000 THEN NULL ELSE CAST(i AS DOUBLE) END AS time_ns, "
+            "'hop_arrive' AS category, 'a' AS component, 1.0::DOUBLE AS value, "
+            "NULL::VARCHAR AS detail_json FROM range(60000) t(i)",
+            ", ROW_GROUP_SIZE 2048");
+    for (int i = 0; i < 10; i++)
+        check_refused(path_of("rows.parquet"), "row 3000 ");
 }
 
 static void bad_columns(void **state)
@@ -418,7 +451,7 @@ static void damaged_files(void **state)
         mrd_status status = read_file(path_of("flip.parquet"), &s, &info, &error);
         if (status != MRD_OK) assert_int_equal(status, MRD_ERR_FORMAT);
         mrd__event_info_reset(&info);
-        mrd__vec_reset(&s.rows);
+        seen_reset(&s);
         whole.data[at] = old;
     }
     mrd__buf_reset(&whole);
@@ -428,22 +461,34 @@ static void damaged_files(void **state)
     assert_int_equal(read_file(path_of("absent.parquet"), &s, &info, &error), MRD_ERR_NOT_FOUND);
 }
 
-static mrd_status stop(void *ctx, const mrd__event_batch *batch, mrd_error *error)
+static bool no_more(void *ctx, uint64_t rows)
 {
-    (void)ctx, (void)batch;
-    return mrd__fail(error, MRD_ERR_CANCELLED, "cancelled", "stopped");
+    (void)ctx, (void)rows;
+    return false;
+}
+
+static mrd_status refuse(void *ctx, uint64_t rows, mrd_error *error)
+{
+    (void)ctx;
+    return mrd__fail(error, MRD_ERR_LIMIT, "refused", "%llu rows", (unsigned long long)rows);
 }
 
 static void a_sink_can_stop(void **state)
 {
     (void)state;
     copy_to(path_of("stop.parquet"), USUAL, "");
-    mrd__event_sink sink = {.batch = stop};
+    seen s = {0};
     mrd__event_info info;
     mrd_error error = {0};
+    mrd__event_sink sink = {.ctx = &s, .begin = begin, .batch = keep, .progress = no_more};
     assert_int_equal(mrd__event_read(path_of("stop.parquet"), 2, &sink, &info, &error),
                      MRD_ERR_CANCELLED);
     assert_string_equal(error.code, "cancelled");
+    seen_reset(&s);
+    sink = (mrd__event_sink){.begin = refuse, .batch = keep};
+    assert_int_equal(mrd__event_read(path_of("stop.parquet"), 2, &sink, &info, &error),
+                     MRD_ERR_LIMIT);
+    assert_string_equal(error.message, "70000 rows");
 }
 
 static int set_up(void **state)
@@ -472,6 +517,7 @@ int main(void)
         cmocka_unit_test(every_number_type),
         cmocka_unit_test(no_rows),
         cmocka_unit_test(bad_rows),
+        cmocka_unit_test(the_first_bad_row_is_named),
         cmocka_unit_test(bad_columns),
         cmocka_unit_test(damaged_files),
         cmocka_unit_test(a_sink_can_stop),
