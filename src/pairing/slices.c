@@ -12,18 +12,22 @@
  * child however the file was written, X or B. Empty ones (no duration) keep their place in file
  * order among these, but an empty X stands behind all other X.
  *
- * Nesting. Intervals are half-open. v nests in the latest started slice that contains it:
+ * Nesting. Intervals are half-open. A slice nests in the innermost open one of the main rows when
+ * it fits inside, and stands on the first row when none is open. One that starts inside and ends
+ * outside spills: never cut, never dropped, it goes to a row group of its own, and the main rows go
+ * on as if it were not there. A further spilled one nests in the latest started spilled slice that
+ * contains it, or takes the lowest group that is free.
  *
- *   candidates is a stack of falling ends. A slice that ends earlier than v, or has ended, can
- *   contain nothing that starts after v which v does not contain as well: it is popped for good.
+ *   main      |--A-----------|                   B overlaps A and spills; C overlaps A as well but
+ *               |--E--|         |--D--|          lies inside B; D starts when A has ended.
+ *   group 1           |--B--------------|
+ *                        |--C------|
  *
- *   group 0   |--A--------------------|          A and B nest. C starts inside B, ends outside it:
- *               |--B----|                        it spills to a row group of its own, and what C
- *   group 1          |--C------|                 contains nests there.
- *                       |--D-|
+ * The spilled candidates are a stack of falling ends: a slice that ends earlier than v, or has
+ * ended, can contain nothing that starts after v which v does not contain as well.
  *
  * Empty slices at one time nest in each other (the first is outer) unless the first was a B whose
- * E came before. */
+ * E came before or one that is not empty stands between them. */
 #include "pairing/slices.h"
 
 #include <stdlib.h>
@@ -320,31 +324,48 @@ static uint32_t lane_of(nest *n, row_group *group, uint32_t index, uint32_t dept
     return id;
 }
 
-/* Where v goes: fills in group and depth; returns its parent's item. */
-static uint32_t find_place(nest *n, open_slice *v, bool *spilled)
+static void drop_ended(row_group *group, const open_slice *v)
+{
+    while (group->open.count > 0 && has_ended(&group->open.data[group->open.count - 1], v))
+        group->open.count--;
+}
+
+/* Place of v in the main rows; false when it spills. */
+static bool find_main(nest *n, open_slice *v, uint32_t *parent)
+{
+    row_group *group = &n->groups.data[0];
+    drop_ended(group, v);
+    *parent = MRD__NONE;
+    if (group->open.count == 0) return true;
+    const open_slice *top = &group->open.data[group->open.count - 1];
+    if (top->end < v->end) return false;
+    *parent = top->item;
+    v->depth = top->depth + 1;
+    return true;
+}
+
+/* Place of v among the spilled. */
+static void find_spilled(nest *n, open_slice *v, uint32_t *parent)
 {
     while (n->candidates.count > 0) {
         const open_slice *top = &n->candidates.data[n->candidates.count - 1];
         if (top->end >= v->end && !has_ended(top, v)) break;
         n->candidates.count--;
     }
-    const open_slice *parent =
-        n->candidates.count > 0 ? &n->candidates.data[n->candidates.count - 1] : NULL;
-    v->group = parent != NULL ? parent->group : 0;
-    row_group *group = group_of(n, v->group);
-    while (group->open.count > 0 && has_ended(&group->open.data[group->open.count - 1], v))
-        group->open.count--;
-    uint32_t top = group->open.count > 0 ? group->open.data[group->open.count - 1].item : MRD__NONE;
-    *spilled = top != (parent != NULL ? parent->item : MRD__NONE);
-    if (!*spilled) {
-        v->depth = parent != NULL ? parent->depth + 1 : 0;
-        return parent != NULL ? parent->item : MRD__NONE;
+    if (n->candidates.count > 0) {
+        const open_slice *holder = &n->candidates.data[n->candidates.count - 1];
+        row_group *group = &n->groups.data[holder->group];
+        drop_ended(group, v);
+        if (group->open.data[group->open.count - 1].item == holder->item) {
+            v->group = holder->group;
+            v->depth = holder->depth + 1;
+            *parent = holder->item;
+            return;
+        }
     }
     bool fresh;
     v->group = 1 + mrd__lane_set_take(&n->spilled, v->start, v->end, &fresh);
-    v->depth = 0;
     group_of(n, v->group)->open.count = 0;
-    return MRD__NONE;
 }
 
 static void nest_one(nest *n, mrd__item *items, uint32_t i, mrd__found *found)
@@ -356,8 +377,9 @@ static void nest_one(nest *n, mrd__item *items, uint32_t i, mrd__found *found)
                     .close = (item->marks & MRD__ITEM_ZERO) != 0 ? (uint32_t)item->dur : MRD__NONE};
     /* An empty B closed before this one began cannot hold it: compare the begin with its end. */
     if (v.close == MRD__NONE) v.close = v.end == v.start ? item->order : MRD__NONE;
-    bool spilled;
-    uint32_t parent = find_place(n, &v, &spilled);
+    uint32_t parent;
+    bool spilled = !find_main(n, &v, &parent);
+    if (spilled) find_spilled(n, &v, &parent);
     row_group *group = &n->groups.data[v.group];
     uint32_t lane = lane_of(n, group, v.group, v.depth);
     n->out->parent[i] = parent;
@@ -376,7 +398,7 @@ static void nest_one(nest *n, mrd__item *items, uint32_t i, mrd__found *found)
     /* As a holder an empty X takes in every later empty one, a B those before its E. */
     if (item->phase == MRD__COMPLETE) v.close = MRD__NONE;
     mrd__vec_push(&group->open, v);
-    mrd__vec_push(&n->candidates, v);
+    if (spilled) mrd__vec_push(&n->candidates, v);
 }
 
 void mrd__slices_nest(mrd__item *items, uint32_t count, mrd__nested *out, mrd__found *found)

@@ -105,9 +105,14 @@ static void test_overlaps(void **state)
 {
     (void)state;
     expect("X10+4a X13+2b X14+3c", "a 10+4 0.0<-, b 13+2 1.0<-!, c 14+3 0.0<-", 1, 0, 0);
-    /* A child of the spilled one nests in its row group. */
-    expect("X0+10a X5+10b X6+3c X11+2d", "a 0+10 0.0<-, b 5+10 1.0<-!, c 6+3 1.1<b, d 11+2 1.1<b",
+    /* The main rows go on as if the spilled one were not there. */
+    expect("X0+10a X5+10b X6+3c X11+2d", "a 0+10 0.0<-, b 5+10 1.0<-!, c 6+3 0.1<a, d 11+2 0.0<-",
            1, 0, 0);
+    expect("X1+4a X3+4b X4+5c X5+1d", "a 1+4 0.0<-, b 3+4 1.0<-!, c 4+5 2.0<-!, d 5+1 0.0<-", 2, 0,
+           0);
+    /* What spills inside a spilled one nests there. */
+    expect("X0+10a X5+20b X6+14c X8+4d", "a 0+10 0.0<-, b 5+20 1.0<-!, c 6+14 1.1<b!, d 8+4 1.2<c!",
+           3, 0, 0);
     /* Inside a common parent. */
     expect("X0+100p X10+10a X15+10b X30+5c",
            "p 0+100 0.0<-, a 10+10 0.1<p, b 15+10 1.0<-!, c 30+5 0.1<p", 1, 0, 0);
@@ -275,22 +280,53 @@ static bool plain_contains(const plain *u, const plain *v)
     return v->order < u->close && (v->complete || v->close <= u->close);
 }
 
+/* Slice k holds slice i: an empty one only until one that is not empty starts at its time. */
+static bool plain_holds(const plain_list *list, uint32_t k, uint32_t i)
+{
+    const plain *u = &list->slices[k];
+    if (!u->solid)
+        for (uint32_t between = k + 1; between < i; between++)
+            if (list->slices[between].solid) return false;
+    return plain_contains(u, &list->slices[i]);
+}
+
+/* The innermost slice of a group that is still open when slice i starts. */
+static uint32_t plain_top(const plain_list *list, uint32_t i, uint32_t group)
+{
+    uint32_t top = UINT32_MAX;
+    for (uint32_t k = 0; k < i; k++) {
+        const plain *u = &list->slices[k];
+        if (u->group != group) continue;
+        if (u->end > list->slices[i].start || plain_holds(list, k, i)) top = k;
+    }
+    return top;
+}
+
 static void plain_nest(plain_list *list)
 {
     for (uint32_t i = 0; i < list->count; i++) {
         plain *v = &list->slices[i];
+        uint32_t top = plain_top(list, i, 0);
         v->parent = UINT32_MAX;
+        v->spilled = top != UINT32_MAX && !plain_holds(list, top, i);
+        if (!v->spilled) {
+            if (top != UINT32_MAX) {
+                v->parent = top;
+                v->depth = list->slices[top].depth + 1;
+            }
+            continue;
+        }
+        /* The latest started spilled one that contains v, when nothing in its group is in the way;
+         * else the lowest group where all have ended. */
+        uint32_t holder = UINT32_MAX;
         for (uint32_t k = 0; k < i; k++)
-            if (plain_contains(&list->slices[k], v)) v->parent = k;
-        const plain *p = v->parent != UINT32_MAX ? &list->slices[v->parent] : NULL;
-        v->group = p != NULL ? p->group : 0;
-        for (uint32_t k = p != NULL ? v->parent + 1 : 0; k < i; k++)
-            if (list->slices[k].group == v->group && list->slices[k].end > v->start)
-                v->spilled = true;
-        v->depth = p != NULL ? p->depth + 1 : 0;
-        if (!v->spilled) continue;
-        v->parent = UINT32_MAX;
-        v->depth = 0;
+            if (list->slices[k].spilled && plain_holds(list, k, i)) holder = k;
+        if (holder != UINT32_MAX && plain_top(list, i, list->slices[holder].group) == holder) {
+            v->parent = holder;
+            v->group = list->slices[holder].group;
+            v->depth = list->slices[holder].depth + 1;
+            continue;
+        }
         bool busy = true;
         for (v->group = 0; busy;) {
             v->group++;
