@@ -47,7 +47,7 @@ const records: LaneRecord[] = [
   { id: 3, parent: null, kind: "counter", name: "c" },
 ];
 
-function setUp() {
+function setUp(events = Infinity) {
   let now = 0;
   const timers: { at: number; run: () => void }[] = [];
   const clock = {
@@ -61,7 +61,7 @@ function setUp() {
     changed: () => undefined, modeChanged: (mode) => modes.push(mode),
   });
   const tree = buildTree(records);
-  feed.reset(makeChunks(tree), tree.lanes.length);
+  feed.reset(makeChunks(tree), tree.lanes.length, events);
   const show = (span: number, unchecked: string[] = []): void => feed.update({
     traceId: 1, view: { start: 0, span }, bounds: { start: 0, end: 1e6 },
     layout: layOut(tree, new Set(), "", false), scrollTop: 0, height: 400, columns: 100,
@@ -88,6 +88,12 @@ describe("feed", () => {
     expect(port.asked.length).toBe(2);
     expect(windowOf(port)?.url).toContain("tracks=1,2&");
     expect(windowOf(port)?.buckets).toBe(100);
+  });
+  test("a small trace is asked raw at once", () => {
+    const { port, modes, show } = setUp(50_000);
+    show(1e6);
+    expect(modes).toEqual(["raw"]);
+    expect(windowOf(port)?.buckets).toBeNull();
   });
   test("few events: raw; the counters stay aggregated", () => {
     const { port, modes, show, rest } = setUp();

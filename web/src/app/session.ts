@@ -44,6 +44,13 @@ export function makeFeed(): { feed: Feed; client: DecoderClient } {
   return { feed, client };
 }
 
+/** Rows that a raw window over everything would hold; Infinity where the server does not say. */
+function eventCount(info: TraceInfo): number {
+  const { counts } = info;
+  if (counts === undefined) return Infinity;
+  return (counts["slice"] ?? 0) + (counts["instant"] ?? 0) + (counts["event"] ?? 0);
+}
+
 export class Session {
   private link: LinkState = readLink(location.hash);
   private stopWatch: (() => void) | null = null;
@@ -140,7 +147,7 @@ export class Session {
       tree.value = EMPTY_TREE;
       const next = buildTree(records);
       tree.value = next;
-      this.feed.reset(chunks.value, next.lanes.length);
+      this.feed.reset(chunks.value, next.lanes.length, eventCount(info));
     });
     forgetHistory();
     this.restorePicked(link);

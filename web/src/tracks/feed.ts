@@ -87,13 +87,13 @@ export class Feed {
     });
   }
 
-  /** Another trace: forgets everything. */
-  reset(chunks: readonly Chunk[], lanes: number): void {
+  /** Another trace of so many events: forgets everything. A small one is asked raw at once. */
+  reset(chunks: readonly Chunk[], lanes: number, events: number): void {
     this.scheduler.cancelAll();
     this.scales.clear();
     this.anomalies.clear();
     this.visible.clear();
-    this.mode = "aggregated";
+    this.setMode(nextMode("aggregated", events));
     this.events = 0;
     this.eventsSpan = 0;
     this.slots = chunks.map((chunk) => ({

@@ -1,9 +1,11 @@
+import { effect } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { px } from "../base/css.ts";
 import { scrollTo, showRange } from "../state/actions.ts";
 import { laneAt } from "../state/lanes.ts";
 import {
-  bounds, canvasSize, layout, pageError, panel, picked, scrollTop, settings, tab, view,
+  answersVersion, bounds, canvasSize, layout, pageError, panel, picked, scrollTop, settings, tab,
+  view,
 } from "../state/store.ts";
 import { t } from "../state/words.ts";
 import { NONE } from "../wire/answers.ts";
@@ -146,9 +148,21 @@ export function CanvasArea({ feed, onStage }: { feed: Feed; onStage?: (stage: St
       ruler: ruler.current!, minimap: minimap.current!,
       glass: glass.current!,
     }, feed);
+    let at: readonly [number, number] | null = null;
+    // What lies under a resting pointer changes when answers come in.
+    const stopTip = effect(() => {
+      void answersVersion.value;
+      if (at !== null) setTip(tipOf(stage, at[0], at[1]));
+    });
     new Gestures(stage, {
-      hover: (x, y) => setTip(tipOf(stage, x, y)),
-      leave: () => setTip(null),
+      hover: (x, y) => {
+        at = [x, y];
+        setTip(tipOf(stage, x, y));
+      },
+      leave: () => {
+        at = null;
+        setTip(null);
+      },
       click: (x, y) => pick(stage, x, y),
     });
     const measure = (): void => {
@@ -161,6 +175,7 @@ export function CanvasArea({ feed, onStage }: { feed: Feed; onStage?: (stage: St
     onStage?.(stage);
     return () => {
       observer.disconnect();
+      stopTip();
       stage.stop();
     };
   }, [feed]);

@@ -101,7 +101,7 @@ function LaneRow({ feed, lane, top, height }: {
           onChange={(event) => setChecked(lane, event.currentTarget.checked)}
         />
       )}
-      {shown && <span class="name">{lane.title}</span>}
+      {shown && <span class="name">{lane.title === "" ? t("tree.unnamed") : lane.title}</span>}
       {shown && broken && <BrokenTag feed={feed} lane={lane} />}
       {note !== null && <small title={note.title}>{note.text}</small>}
     </div>

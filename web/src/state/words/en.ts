@@ -22,6 +22,7 @@ export const en = {
   "tree.fold": "Fold or unfold",
   "tree.check": "Ask for this lane and draw it",
   "tree.label": "Lanes",
+  "tree.unnamed": "(no name)",
   "tree.none": "No lane has “{text}” in its name.",
   "tree.anomalies.one": "1 anomaly",
   "tree.anomalies.many": "{n} anomalies",

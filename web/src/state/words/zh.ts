@@ -24,6 +24,7 @@ export const zh: Record<keyof typeof en, string> = {
   "tree.fold": "折叠或展开",
   "tree.check": "查询并绘制该泳道",
   "tree.label": "泳道",
+  "tree.unnamed": "（未命名）",
   "tree.none": "没有名称包含“{text}”的泳道。",
   "tree.anomalies.one": "1 处异常",
   "tree.anomalies.many": "{n} 处异常",
