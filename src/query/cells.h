@@ -3,6 +3,7 @@
 #define MRD_QUERY_CELLS_H
 
 #include "query/buckets.h"
+#include "query/event_scratch.h"
 #include "query/window.h"
 
 #include <stdatomic.h>
@@ -20,14 +21,18 @@ typedef struct mrd__steps { /* counters */
 
 typedef struct mrd__lane {
     uint32_t track;
-    uint8_t kind; /* mrd__track_kind */
-    uint32_t row; /* row of the store; slices only */
-    MRD__VEC(mrd__cell) cells;
-    MRD__VEC(mrd__steps) steps; /* counters: parallel to cells */
+    uint8_t kind;      /* mrd__track_kind */
+    uint32_t row;      /* row of the store; slices only */
+    mrd__cell *cells;  /* room for one a bucket, of cells.memory or of the heap */
+    mrd__steps *steps; /* counters: parallel to cells */
+    uint32_t count;
+    uint64_t first; /* answer row of the first cell */
 } mrd__lane;
 
-typedef struct mrd__lane_scratch { /* of one worker */
+typedef struct mrd__lane_scratch { /* of one worker, room for all buckets */
     uint64_t *index;               /* [buckets + 1] */
+    mrd__cell *cells;
+    mrd__steps *steps;
 } mrd__lane_scratch;
 
 typedef struct mrd__cells {
@@ -37,6 +42,8 @@ typedef struct mrd__cells {
     size_t lanes_a_task;
     mrd__lane_scratch *scratch;
     atomic_size_t total; /* cells so far */
+    bool in_memory;      /* the usual question: cells of all lanes fit memory; else of the heap */
+    mrd__scratch memory;
 } mrd__cells;
 
 /* Write all cells; turns their names into codes. */

@@ -14,11 +14,15 @@
 #include "query/points.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Buckets of all lanes from which on handing out to other cores pays. */
 #define PARALLEL_BUCKETS 8192
 /* A row with fewer intervals than this share of the buckets is walked by interval. */
 #define SPARSE_SHARE 8
+/* Cells of the common memory, 24 bytes each: 512 rows of 2,048 buckets. Larger questions take what
+ * they fill from the heap. */
+#define MEMORY_CELLS (1u << 20)
 
 /* ---- Slices ---- */
 
@@ -68,12 +72,12 @@ static void bar_cell(const bar_walk *walk, uint32_t b, double covered, uint64_t 
     uint64_t end = next > last ? next : last;
     if (end == begin) end++; /* a bucket of one point, covered by the slice that starts there */
     uint64_t longest = mrd__rows_longest(rows, walk->row, begin, end);
-    mrd__vec_push(&walk->lane->cells,
-                  ((mrd__cell){.busy = busy,
-                               .bucket = b,
-                               .count = (uint32_t)(last - first),
-                               .longest = (uint32_t)longest,
-                               .name = walk->cells->window->store->slices.name[longest]}));
+    walk->lane->cells[walk->lane->count++] =
+        (mrd__cell){.busy = busy,
+                    .bucket = b,
+                    .count = (uint32_t)(last - first),
+                    .longest = (uint32_t)longest,
+                    .name = walk->cells->window->store->slices.name[longest]};
 }
 
 static void walk_dense(const bar_walk *walk, mrd__lane_scratch *scratch)
@@ -156,10 +160,10 @@ static void instant_lane(mrd__cells *cells, mrd__lane *lane, mrd__lane_scratch *
         uint64_t first = scratch->index[b];
         uint64_t last = scratch->index[b + 1];
         if (first == last) continue;
-        mrd__vec_push(&lane->cells, ((mrd__cell){.bucket = b,
+        lane->cells[lane->count++] = (mrd__cell){.bucket = b,
                                                  .count = (uint32_t)(last - first),
                                                  .longest = (uint32_t)first,
-                                                 .name = store->instants.name[first]}));
+                                                 .name = store->instants.name[first]};
     }
 }
 
@@ -183,10 +187,9 @@ static void counter_lane(mrd__cells *cells, mrd__lane *lane, mrd__lane_scratch *
         mrd__pyramid_range(&counters->pyramid, counters->value, first, last, &steps.min,
                            &steps.max);
         if (last > first) steps.last = counters->value[last - 1];
-        mrd__vec_push(&lane->steps, steps);
-        mrd__vec_push(
-            &lane->cells,
-            ((mrd__cell){.bucket = b, .count = (uint32_t)(last - first), .longest = MRD__NONE}));
+        lane->steps[lane->count] = steps;
+        lane->cells[lane->count++] =
+            (mrd__cell){.bucket = b, .count = (uint32_t)(last - first), .longest = MRD__NONE};
     }
 }
 
@@ -204,6 +207,31 @@ static void add_lanes(mrd__cells *cells, uint32_t id)
                       ((mrd__lane){.track = id, .kind = track->kind, .row = track->first_row + i}));
 }
 
+/* Where the lane's cells go: its place in the common memory, or the worker's until they are
+ * counted. */
+static void place_cells(mrd__cells *cells, mrd__lane *lane, const mrd__lane_scratch *scratch)
+{
+    if (cells->in_memory) return; /* placed beforehand */
+    lane->cells = scratch->cells;
+    lane->steps = scratch->steps;
+}
+
+static void keep_cells(mrd__cells *cells, mrd__lane *lane)
+{
+    atomic_fetch_add_explicit(&cells->total, lane->count, memory_order_relaxed);
+    if (cells->in_memory) return;
+    const mrd__cell *from = lane->cells;
+    const mrd__steps *steps = lane->steps;
+    lane->cells = NULL;
+    lane->steps = NULL;
+    if (lane->count == 0) return;
+    lane->cells = mrd__alloc(lane->count * sizeof *from);
+    memcpy(lane->cells, from, lane->count * sizeof *from);
+    if (lane->kind != MRD__TRACK_COUNTER) return;
+    lane->steps = mrd__alloc(lane->count * sizeof *steps);
+    memcpy(lane->steps, steps, lane->count * sizeof *steps);
+}
+
 static void lane_task(void *ctx, size_t index, uint32_t worker)
 {
     mrd__cells *cells = ctx;
@@ -214,13 +242,46 @@ static void lane_task(void *ctx, size_t index, uint32_t worker)
         if (atomic_load_explicit(&cells->total, memory_order_relaxed) > MRD__MAX_WINDOW_CELLS)
             return;
         mrd__lane *lane = &cells->lanes.data[i];
+        place_cells(cells, lane, scratch);
         if (lane->kind == MRD__TRACK_COUNTER)
             counter_lane(cells, lane, scratch);
         else if (lane->kind == MRD__TRACK_INSTANT)
             instant_lane(cells, lane, scratch);
         else
             slice_lane(cells, lane, scratch);
-        atomic_fetch_add_explicit(&cells->total, lane->cells.count, memory_order_relaxed);
+        keep_cells(cells, lane);
+    }
+}
+
+/* One region for everything; what is not touched of it costs nothing. */
+static void take_memory(mrd__cells *cells, uint32_t workers)
+{
+    size_t buckets = cells->buckets.count;
+    size_t lanes = cells->lanes.count;
+    size_t steps = 0;
+    for (size_t i = 0; i < lanes; i++)
+        steps += cells->lanes.data[i].kind == MRD__TRACK_COUNTER;
+    cells->in_memory = (lanes + steps) * buckets <= MEMORY_CELLS;
+    size_t places = cells->in_memory ? 0 : workers;
+    size_t index_bytes = mrd__scratch_rounded((buckets + 1) * sizeof(uint64_t));
+    size_t cell_bytes = mrd__scratch_rounded(buckets * sizeof(mrd__cell));
+    size_t step_bytes = mrd__scratch_rounded(buckets * sizeof(mrd__steps));
+    size_t size = workers * index_bytes + places * (cell_bytes + step_bytes);
+    if (cells->in_memory) size += lanes * cell_bytes + steps * step_bytes;
+    cells->memory = mrd__scratch_take(size);
+    cells->scratch = mrd__new_array(mrd__lane_scratch, workers);
+    for (uint32_t i = 0; i < workers; i++) {
+        mrd__lane_scratch *scratch = &cells->scratch[i];
+        scratch->index = mrd__scratch_cut(&cells->memory, index_bytes);
+        if (cells->in_memory) continue;
+        scratch->cells = mrd__scratch_cut(&cells->memory, cell_bytes);
+        scratch->steps = mrd__scratch_cut(&cells->memory, step_bytes);
+    }
+    for (size_t i = 0; i < lanes && cells->in_memory; i++) {
+        mrd__lane *lane = &cells->lanes.data[i];
+        lane->cells = mrd__scratch_cut(&cells->memory, cell_bytes);
+        if (lane->kind == MRD__TRACK_COUNTER)
+            lane->steps = mrd__scratch_cut(&cells->memory, step_bytes);
     }
 }
 
@@ -228,14 +289,10 @@ static void run_lanes(mrd__cells *cells)
 {
     uint64_t work = cells->lanes.count * (uint64_t)cells->buckets.count;
     uint32_t workers = work >= PARALLEL_BUCKETS ? mrd__cores() : 1;
+    take_memory(cells, workers);
     cells->lanes_a_task = 1 + cells->lanes.count / 1024;
-    cells->scratch = mrd__new_array(mrd__lane_scratch, workers);
-    for (uint32_t i = 0; i < workers; i++)
-        cells->scratch[i].index = mrd__alloc(((size_t)cells->buckets.count + 1) * sizeof(uint64_t));
     size_t tasks = (cells->lanes.count + cells->lanes_a_task - 1) / cells->lanes_a_task;
     mrd__parallel_for(workers, tasks, lane_task, cells);
-    for (uint32_t i = 0; i < workers; i++)
-        mrd__free(cells->scratch[i].index);
     mrd__free(cells->scratch);
 }
 
@@ -262,10 +319,11 @@ mrd_status mrd__window_cells(const mrd__window *window, const mrd_sink *sink, mr
 {
     mrd__cells cells = {.window = window};
     mrd_status status = answer(&cells, sink, error);
-    for (size_t i = 0; i < cells.lanes.count; i++) {
-        mrd__vec_reset(&cells.lanes.data[i].cells);
-        mrd__vec_reset(&cells.lanes.data[i].steps);
+    for (size_t i = 0; i < cells.lanes.count && !cells.in_memory; i++) {
+        mrd__free(cells.lanes.data[i].cells);
+        mrd__free(cells.lanes.data[i].steps);
     }
+    mrd__scratch_give(&cells.memory);
     mrd__vec_reset(&cells.lanes);
     mrd__buckets_reset(&cells.buckets);
     return status;

@@ -4,6 +4,7 @@
  * Rows: slices that overlap the window, and instants inside it as slices without length (row and
  * depth 0). Counter samples have no place in SR, it has no value; they are asked in buckets. Order:
  * start time, then slices before instants, then file order. */
+#include "query/event_scratch.h"
 #include "query/points.h"
 #include "query/window.h"
 
@@ -27,10 +28,17 @@ typedef struct run {
     uint32_t track, row; /* row of the store, MRD__NONE: instants */
 } run;
 
+/* A fact's place in (time, file order) among its kind, and where it lies. */
+typedef struct entry {
+    uint32_t rank, item, run;
+} entry;
+
 typedef struct raw {
     const mrd__window *window;
     MRD__VEC(run) runs;
     uint64_t slices, instants;
+    const entry *slice, *instant; /* sorted; in memory */
+    mrd__scratch memory;
     mrd__words tracks, names, categories;
     void *column[FIELDS];
 } raw;
@@ -90,33 +98,47 @@ static mrd_status find_runs(raw *r, mrd_error *error)
 
 /* ---- Order ---- */
 
-/* A fact's place in (time, file order) among its kind, and where it lies. */
-typedef struct entry {
-    uint32_t rank, item, run;
-} entry;
+#define DIGIT_BITS 11
+#define DIGITS (1u << DIGIT_BITS)
 
-/* Stable by rank, one byte at a time; bytes in which all agree are passed over. */
-static void sort_entries(entry *entries, entry *scratch, size_t count)
+/* One pass of a radix sort by rank - least. */
+static void sort_pass(const entry *from, entry *to, size_t count, uint32_t least, uint32_t shift)
 {
-    for (uint32_t shift = 0; shift < 32; shift += 8) {
-        size_t place[256] = {0};
-        for (size_t i = 0; i < count; i++)
-            place[entries[i].rank >> shift & 255]++;
-        if (count == 0 || place[entries[0].rank >> shift & 255] == count) continue;
-        size_t total = 0;
-        for (size_t b = 0; b < 256; b++) {
-            size_t size = place[b];
-            place[b] = total;
-            total += size;
-        }
-        for (size_t i = 0; i < count; i++)
-            scratch[place[entries[i].rank >> shift & 255]++] = entries[i];
-        memcpy(entries, scratch, count * sizeof *entries);
+    uint32_t place[DIGITS] = {0};
+    for (size_t i = 0; i < count; i++)
+        place[(from[i].rank - least) >> shift & (DIGITS - 1)]++;
+    uint32_t total = 0;
+    for (uint32_t d = 0; d < DIGITS; d++) {
+        uint32_t size = place[d];
+        place[d] = total;
+        total += size;
     }
+    for (size_t i = 0; i < count; i++)
+        to[place[(from[i].rank - least) >> shift & (DIGITS - 1)]++] = from[i];
 }
 
-/* Slices into [0, slices), instants behind them, each sorted by rank. */
-static void fill_entries(const raw *r, entry *entries)
+/* By rank. What lies in one window has ranks close together, so that two passes are usual. Returns
+ * where the result is: entries or scratch. */
+static entry *sort_entries(entry *entries, entry *scratch, size_t count)
+{
+    if (count == 0) return entries;
+    uint32_t least = entries[0].rank;
+    uint32_t most = least;
+    for (size_t i = 1; i < count; i++) {
+        least = entries[i].rank < least ? entries[i].rank : least;
+        most = entries[i].rank > most ? entries[i].rank : most;
+    }
+    for (uint32_t shift = 0; shift < 32 && (most - least) >> shift != 0; shift += DIGIT_BITS) {
+        sort_pass(entries, scratch, count, least, shift);
+        entry *sorted = scratch;
+        scratch = entries;
+        entries = sorted;
+    }
+    return entries;
+}
+
+/* Everything that passes, each kind sorted by rank. */
+static void fill_entries(raw *r, entry *entries, entry *scratch)
 {
     const mrd__store *store = r->window->store;
     entry *slice = entries;
@@ -129,10 +151,8 @@ static void fill_entries(const raw *r, entry *entries)
         for (uint64_t item = at->first; item < at->last; item++)
             *(*out)++ = (entry){rank[item], (uint32_t)item, i};
     }
-    entry *scratch = mrd__alloc((r->slices + r->instants) * sizeof *scratch);
-    sort_entries(entries, scratch, r->slices);
-    sort_entries(entries + r->slices, scratch, r->instants);
-    mrd__free(scratch);
+    r->slice = sort_entries(entries, scratch, r->slices);
+    r->instant = sort_entries(entries + r->slices, scratch + r->slices, r->instants);
 }
 
 /* ---- Rows ---- */
@@ -189,12 +209,12 @@ static void put_instant(raw *r, size_t at, const entry *from)
     put_names(r, at, store->instants.name[id], store->instants.category[id]);
 }
 
-static void fill_columns(raw *r, const entry *entries)
+static void fill_columns(raw *r)
 {
     const mrd__store *store = r->window->store;
-    const entry *slice = entries;
-    const entry *slices_end = entries + r->slices;
-    const entry *instant = slices_end;
+    const entry *slice = r->slice;
+    const entry *slices_end = slice + r->slices;
+    const entry *instant = r->instant;
     const entry *instants_end = instant + r->instants;
     for (size_t at = 0; slice < slices_end || instant < instants_end; at++) {
         bool is_slice = instant == instants_end ||
@@ -231,9 +251,19 @@ static mrd_status write_rows(raw *r, const mrd__arrow_field *fields, size_t rows
     return status;
 }
 
-static mrd_status answer(raw *r, const mrd_sink *sink, mrd_error *error)
+static void take_memory(raw *r, size_t rows)
 {
     static const size_t widths[FIELDS] = {4, 8, 8, 4, 2, 2, 4, 4};
+    size_t size = 2 * mrd__scratch_rounded(rows * sizeof(entry));
+    for (int i = 0; i < FIELDS; i++)
+        size += mrd__scratch_rounded(rows * widths[i]);
+    r->memory = mrd__scratch_take(size);
+    for (int i = 0; i < FIELDS; i++)
+        r->column[i] = mrd__scratch_cut(&r->memory, rows * widths[i]);
+}
+
+static mrd_status answer(raw *r, const mrd_sink *sink, mrd_error *error)
+{
     mrd__arrow_field fields[FIELDS] = {
         {"id", MRD__ARROW_UINT32, false},      {"ts_ns", MRD__ARROW_FLOAT64, false},
         {"dur_ns", MRD__ARROW_FLOAT64, false}, {"track", MRD__ARROW_DICT32, false},
@@ -243,21 +273,18 @@ static mrd_status answer(raw *r, const mrd_sink *sink, mrd_error *error)
     if (mrd__window_prints_absolute(r->window))
         fields[TS].type = fields[DUR].type = MRD__ARROW_INT64;
     size_t rows = r->slices + r->instants;
-    for (int i = 0; i < FIELDS; i++)
-        r->column[i] = mrd__alloc(rows * widths[i]);
+    take_memory(r, rows);
     mrd__words_init(&r->tracks, r->window->store->track_count);
     mrd__words_init(&r->names, r->window->store->string_count);
     mrd__words_init(&r->categories, r->window->store->string_count);
-    entry *entries = mrd__alloc(rows * sizeof *entries);
-    fill_entries(r, entries);
-    fill_columns(r, entries);
-    mrd__free(entries);
+    entry *entries = mrd__scratch_cut(&r->memory, rows * sizeof(entry));
+    fill_entries(r, entries, mrd__scratch_cut(&r->memory, rows * sizeof(entry)));
+    fill_columns(r);
     mrd_status status = write_rows(r, fields, rows, sink, error);
     mrd__words_reset(&r->tracks);
     mrd__words_reset(&r->names);
     mrd__words_reset(&r->categories);
-    for (int i = 0; i < FIELDS; i++)
-        mrd__free(r->column[i]);
+    mrd__scratch_give(&r->memory);
     return status;
 }
 

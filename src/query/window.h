@@ -6,6 +6,7 @@
 #include "model/store.h"
 #include "query/params.h"
 #include "query/table.h"
+#include "query/words.h"
 
 /* Cells of one aggregated answer: 4,096 buckets of 2,048 rows, half a gigabyte of body. More than a
  * screen shows; bounds the memory of a request. */
@@ -35,29 +36,6 @@ bool mrd__window_prints_absolute(const mrd__window *window);
 /* Opens the table of an answer with its metadata and JSON head. */
 void mrd__window_table(const mrd__window *window, mrd__table *table, const mrd__arrow_field *fields,
                        size_t field_count, const mrd_sink *sink);
-
-/* Words of an answer: store indices (strings or tracks) by first use. code is zeroed memory of the
- * kernel, so that only touched pages cost. */
-typedef struct mrd__words {
-    uint32_t *code; /* [size]: code + 1, 0 unused */
-    size_t size;
-    MRD__VEC(uint32_t) used; /* code to index */
-    MRD__VEC(mrd__str) text; /* filled by mrd__words_of_* */
-    mrd__buf bytes;
-} mrd__words;
-void mrd__words_init(mrd__words *words, size_t size);
-void mrd__words_reset(mrd__words *words); /* accepts zeroed */
-static inline int32_t mrd__words_code(mrd__words *words, uint32_t index)
-{
-    if (words->code[index] == 0) {
-        mrd__vec_push(&words->used, index);
-        words->code[index] = (uint32_t)words->used.count;
-    }
-    return (int32_t)(words->code[index] - 1);
-}
-/* The words themselves, valid until words is reset: the store's strings, or indices in decimal. */
-mrd__arrow_dict mrd__words_of_strings(mrd__words *words, const mrd__store *store);
-mrd__arrow_dict mrd__words_of_numbers(mrd__words *words);
 
 MRD_MUST_CHECK mrd_status mrd__window_raw(const mrd__window *window, const mrd_sink *sink,
                                           mrd_error *error);
