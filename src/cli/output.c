@@ -44,7 +44,9 @@ int mrd__cli_fail(const mrd_error *error)
     char text[2048];
     if (strcmp(error->code, "closed_pipe") != 0)
         mrd__cli_say("%s", mrd_error_text(error, text, sizeof text));
-    return error->status == MRD_ERR_ARGUMENT ? MRD__EXIT_USAGE : MRD__EXIT_FAILED;
+    /* A window of too many rows is a question asked wrongly, as it is over HTTP. */
+    bool usage = error->status == MRD_ERR_ARGUMENT || strcmp(error->code, "too_many_rows") == 0;
+    return usage ? MRD__EXIT_USAGE : MRD__EXIT_FAILED;
 }
 
 static mrd_status write_all(int fd, const char *path, const void *data, size_t size,

@@ -162,6 +162,14 @@ await test("cli/window: --verbose says what CSV has no place for", async () => {
   expectSame("bounds", said.bounds, { start_ns: 1, end_ns: 5, events: 3 })
 })
 
+await test("cli/window: more rows than the limit", async () => {
+  await exits(0, ["gen", "event-trace", "--events", "100001", file("large.parquet")])
+  await exits(2, ["window", "large.parquet"], /100001.*100000/)
+  const rows = await exits(0, ["window", "--buckets", "8", "--json", "large.parquet"])
+  const total = JSON.parse(rows).rows.reduce((sum, row) => sum + row.event_count, 0)
+  expectSame("events in all buckets", total, 100001)
+})
+
 await test("cli/info: text for people", async () => {
   const text = (await exits(0, ["info", "lossy.json"])).toString()
   for (const part of ["lossy.json", "chrome_json", "1 slices", "bad_timestamp: 1", "ts must be"])
