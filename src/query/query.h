@@ -9,7 +9,13 @@
 /* Schemas SR and SG (spec timeline.md 2b) over slice, instant and counter tracks. absolute: times
  * of the parameters and of JSON and CSV answers are absolute ns integers, else relative doubles;
  * Arrow is always relative. Codes bad_window, bad_number, bad_buckets, bad_parameter,
- * too_many_rows. src/query/slice_window.c */
+ * too_many_rows.
+ *
+ * SR: order by start, slices before instants, then file order; an instant is a row of length 0
+ * with its id among the instants; counter samples are in SG alone, SR has no value. SG: order by
+ * track, row, bucket; what a bucket is and what of it is emitted is event-trace.md section 4;
+ * longest is the longest slice that touches the bucket, or the first instant in it. More than
+ * MRD__MAX_WINDOW_CELLS rows are bad_buckets. window.c, slice_raw.c, slice_cells.c */
 MRD_MUST_CHECK mrd_status mrd__query_window(const mrd__store *store, const mrd_params *params,
                                             bool absolute, mrd_format format, const mrd_sink *sink,
                                             mrd_error *error);
