@@ -117,7 +117,10 @@ static mrd__ident ident_of(mrd__cj_out *out, const mrd__cj_event *event, mrd__cj
     if (!mrd__cj_has(event, field)) return ident;
     const mrd__cj_value *value = &event->fields[field];
     mrd__str text = {value->at, value->size};
-    if (value->type == MRD__JSON_NUMBER) {
+    if (value->type == MRD__JSON_NUMBER && value->scale == 0) {
+        ident.kind = MRD__IDENT_NUMBER;
+        ident.number = value->number;
+    } else if (value->type == MRD__JSON_NUMBER) {
         bool exact = mrd__cj_whole(text, &ident.number) == MRD__CJ_EXACT;
         ident.kind = exact ? MRD__IDENT_NUMBER : MRD__IDENT_TEXT;
     } else if (value->type == MRD__JSON_STRING && value->size > 0) {
@@ -161,9 +164,13 @@ static uint32_t process_of(mrd__cj_out *out, const mrd__cj_event *event)
 
 static mrd__cj_number time_of(const mrd__cj_event *event, mrd__cj_field field, int64_t *out)
 {
+    static const int64_t powers[NS_SHIFT + 1] = {1000, 100, 10, 1};
     const mrd__cj_value *value = &event->fields[field];
     if (value->type != MRD__JSON_NUMBER && value->type != MRD__JSON_STRING)
         return MRD__CJ_NOT_A_NUMBER;
+    if (value->type == MRD__JSON_NUMBER && value->scale <= NS_SHIFT &&
+        !__builtin_mul_overflow(value->number, powers[value->scale], out))
+        return MRD__CJ_EXACT;
     return mrd__cj_decimal((mrd__str){value->at, value->size}, NS_SHIFT, out);
 }
 

@@ -31,11 +31,16 @@ typedef enum mrd__cj_field {
     MRD__CJ_UNKNOWN = MRD__CJ_FIELDS
 } mrd__cj_field;
 
+/* scale of a value whose number is not known: its text tells. */
+#define MRD__CJ_UNSCALED 255
+
 typedef struct mrd__cj_value {
     const char *at; /* strings: between the quotes; objects and arrays: from their bracket */
     uint32_t size;  /* an event is smaller than MRD__CJ_MAX_EVENT */
     uint8_t type;   /* mrd__json_type */
     bool special;   /* strings: needs decoding (a backslash, bytes that are not valid UTF-8) */
+    uint8_t scale;  /* numbers: the value is number / 10^scale, or MRD__CJ_UNSCALED */
+    int64_t number;
 } mrd__cj_value;
 
 typedef struct mrd__cj_event {

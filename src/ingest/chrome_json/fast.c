@@ -142,6 +142,39 @@ static inline const char *string_end(const char *start, bool *escaped)
 
 /* ---- Scalars ---- */
 
+/* Digits at p, at most eight: how many, and their value. Eight bytes at a time: a byte is a digit
+ * when it differs from '0' by less than ten; then pairs, fours and the eight are put together. */
+static inline unsigned eight_digits(const char *p, uint64_t *value)
+{
+    uint64_t text;
+    memcpy(&text, p, 8);
+    text ^= 0x3030303030303030u;
+    uint64_t others = (text | (text + 0x7676767676767676u)) & 0x8080808080808080u;
+    unsigned count = others == 0 ? 8 : (unsigned)__builtin_ctzll(others) / 8;
+    if (count == 0) return 0;
+    text <<= 64 - 8 * count; /* zeros before the first digit */
+    text = text * 10 + (text >> 8);
+    uint64_t low = (text & 0x000000ff000000ffu) * 0x000f424000000064u;
+    uint64_t high = (text >> 16 & 0x000000ff000000ffu) * 0x0000271000000001u;
+    *value = (low + high) >> 32;
+    return count;
+}
+
+static inline const char *skip_digits(const char *p)
+{
+    while (is_digit(*p))
+        p++;
+    return p;
+}
+
+/* The exponent at p ('e'), or NULL. */
+static const char *exponent_end(const char *p)
+{
+    p++;
+    if (*p == '+' || *p == '-') p++;
+    return is_digit(*p) ? skip_digits(p) : NULL;
+}
+
 /* Behind a number, or NULL. */
 static inline const char *number_end(const char *p)
 {
@@ -154,22 +187,49 @@ static inline const char *number_end(const char *p)
 #endif
         p++;
     else
-        while (is_digit(*p))
-            p++;
+        p = skip_digits(p);
     if (*p == '.') {
-        p++;
-        if (!is_digit(*p)) return NULL;
-        while (is_digit(*p))
-            p++;
+        if (!is_digit(p[1])) return NULL;
+        p = skip_digits(p + 1);
     }
     if ((*p | 0x20) == 'e') {
-        p++;
-        if (*p == '+' || *p == '-') p++;
-        if (!is_digit(*p)) return NULL;
-        while (is_digit(*p))
-            p++;
+        p = exponent_end(p);
+        if (p == NULL) return NULL;
     }
     return word_bytes[(unsigned char)*p] ? NULL : p;
+}
+
+static const uint64_t powers[9] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+
+/* The same, and the number itself where it has at most 16 digits before the point and 3 behind. */
+static inline const char *read_number(const char *p, mrd__cj_value *value)
+{
+    const char *start = p;
+    bool negative = *p == '-';
+    p += negative;
+    uint64_t number, more;
+    unsigned digits = eight_digits(p, &number);
+    value->scale = MRD__CJ_UNSCALED;
+    if (digits == 0 || (digits > 1 && *p == '0')) return NULL;
+    p += digits;
+    if (digits == 8) {
+        digits = eight_digits(p, &more);
+        if (digits == 8 && is_digit(p[8])) return number_end(start);
+        if (digits > 0) number = number * powers[digits] + more;
+        p += digits;
+    }
+    unsigned scale = 0;
+    if (*p == '.') {
+        scale = eight_digits(++p, &more);
+        if (scale == 0) return NULL;
+        if (scale > 3 || number >= 9000000000000000u) return number_end(start);
+        number = number * powers[scale] + more;
+        p += scale;
+    }
+    if (word_bytes[(unsigned char)*p]) return number_end(start);
+    value->scale = (uint8_t)scale;
+    value->number = negative ? -(int64_t)number : (int64_t)number;
+    return p;
 }
 
 static const char *word_end(const char *p, uint8_t *type)
@@ -315,61 +375,52 @@ static const char *nested_end(const char *p)
 
 /* ---- The event ---- */
 
-/* Little-endian text of up to eight bytes as a number, for switches. */
+/* Little-endian text of up to eight bytes as a number, for tables. */
 #define T1(a) ((uint64_t)(a))
 #define T2(a, b) (T1(a) | T1(b) << 8)
 #define T3(a, b, c) (T2(a, b) | T1(c) << 16)
 #define T4(a, b, c, d) (T2(a, b) | T2(c, d) << 16)
-#define T5(a, b, c, d, e) (T4(a, b, c, d) | T1(e) << 32)
-#define T7(a, b, c, d, e, f, g) (T4(a, b, c, d) | T3(e, f, g) << 32)
-#define T8(a, b, c, d, e, f, g, h) (T4(a, b, c, d) | T4(e, f, g, h) << 32)
 
-static inline mrd__cj_field field_of(const char *key, size_t size)
+/* The keys that most events have, found by a hash without collisions: their text times a constant,
+ * the top four bits. */
+typedef struct short_key {
+    uint64_t text;
+    mrd__cj_field field;
+} short_key;
+#define KEY_FACTOR 0x96605d959d7cd4f7u
+static const short_key short_keys[16] = {
+    {T4('n', 'a', 'm', 'e'), MRD__CJ_NAME},
+    {T3('c', 'a', 't'), MRD__CJ_CAT},
+    {UINT64_MAX, MRD__CJ_UNKNOWN},
+    {T3('t', 'i', 'd'), MRD__CJ_TID},
+    {UINT64_MAX, MRD__CJ_UNKNOWN},
+    {T2('i', 'd'), MRD__CJ_ID},
+    {T2('t', 's'), MRD__CJ_TS},
+    {T3('d', 'u', 'r'), MRD__CJ_DUR},
+    {T1('s'), MRD__CJ_S},
+    {T3('i', 'd', '2'), MRD__CJ_ID2},
+    {UINT64_MAX, MRD__CJ_UNKNOWN},
+    {T2('b', 'p'), MRD__CJ_BP},
+    {T4('a', 'r', 'g', 's'), MRD__CJ_ARGS},
+    {T3('p', 'i', 'd'), MRD__CJ_PID},
+    {UINT64_MAX, MRD__CJ_UNKNOWN},
+    {T2('p', 'h'), MRD__CJ_PH},
+};
+
+/* The field of the key at `key` when it is one of those: its size, else 0. */
+static inline size_t short_field(const char *key, mrd__cj_field *field)
 {
-    if (size > 8) return mrd__cj_field_of(key, size);
+    const uint64_t ones = 0x0101010101010101u;
     uint64_t text;
     memcpy(&text, key, 8);
-    if (size < 8) text &= (1ull << size * 8) - 1;
-    switch (text) {
-    case T2('p', 'h'):
-        return MRD__CJ_PH;
-    case T4('n', 'a', 'm', 'e'):
-        return MRD__CJ_NAME;
-    case T3('c', 'a', 't'):
-        return MRD__CJ_CAT;
-    case T2('t', 's'):
-        return MRD__CJ_TS;
-    case T3('d', 'u', 'r'):
-        return MRD__CJ_DUR;
-    case T3('p', 'i', 'd'):
-        return MRD__CJ_PID;
-    case T3('t', 'i', 'd'):
-        return MRD__CJ_TID;
-    case T4('a', 'r', 'g', 's'):
-        return MRD__CJ_ARGS;
-    case T2('i', 'd'):
-        return MRD__CJ_ID;
-    case T3('i', 'd', '2'):
-        return MRD__CJ_ID2;
-    case T5('s', 'c', 'o', 'p', 'e'):
-        return MRD__CJ_SCOPE;
-    case T1('s'):
-        return MRD__CJ_S;
-    case T2('b', 'p'):
-        return MRD__CJ_BP;
-    case T7('b', 'i', 'n', 'd', '_', 'i', 'd'):
-        return MRD__CJ_BIND_ID;
-    case T7('f', 'l', 'o', 'w', '_', 'i', 'n'):
-        return MRD__CJ_FLOW_IN;
-    case T8('f', 'l', 'o', 'w', '_', 'o', 'u', 't'):
-        return MRD__CJ_FLOW_OUT;
-    case T2('s', 'f'):
-        return MRD__CJ_SF;
-    case T5('s', 't', 'a', 'c', 'k'):
-        return MRD__CJ_STACK;
-    default:
-        return MRD__CJ_UNKNOWN;
-    }
+    uint64_t quotes = text ^ ones * '"';
+    quotes = (quotes - ones) & ~quotes & ones << 7;
+    if (quotes == 0) return 0;
+    unsigned size = (unsigned)__builtin_ctzll(quotes) / 8;
+    text &= (1ull << size * 8) - 1;
+    const short_key *found = &short_keys[text * KEY_FACTOR >> 60];
+    *field = found->field;
+    return found->text == text ? size : 0;
 }
 
 /* The value at p: behind it, or NULL. */
@@ -377,6 +428,7 @@ static inline const char *read_value(const char *p, mrd__cj_value *value)
 {
     const char *end;
     value->special = false;
+    value->scale = MRD__CJ_UNSCALED;
     if (*p == '"') {
         end = string_end(p + 1, &value->special);
         if (end == NULL) return NULL;
@@ -386,7 +438,7 @@ static inline const char *read_value(const char *p, mrd__cj_value *value)
         return end + 1;
     }
     if (is_digit(*p) || *p == '-') {
-        end = number_end(p);
+        end = read_number(p, value);
         value->type = MRD__JSON_NUMBER;
     } else if (*p == '{' || *p == '[') {
         end = nested_end(p);
@@ -400,10 +452,35 @@ static inline const char *read_value(const char *p, mrd__cj_value *value)
     return end;
 }
 
+/* Keys of the event that we do not know, by their signs. */
+typedef struct unknown_keys {
+    uint64_t signs[MAX_UNKNOWN];
+    size_t count;
+} unknown_keys;
+
+/* The key at `key` that is none of the frequent ones: its size, or 0 for the plain walker. */
+static size_t other_field(const char *key, unknown_keys *unknown, mrd__cj_field *field)
+{
+    bool escaped;
+    const char *end = string_end(key, &escaped);
+    if (end == NULL || end == key || escaped) return 0;
+    size_t size = (size_t)(end - key);
+    *field = mrd__cj_field_of(key, size);
+    if (*field != MRD__CJ_UNKNOWN) return size;
+    uint64_t sign = sign_of(key, size);
+    for (size_t i = 0; i < unknown->count; i++) {
+        if (unknown->signs[i] == sign) return 0;
+    }
+    if (unknown->count == MAX_UNKNOWN) return 0;
+    unknown->signs[unknown->count++] = sign;
+    return size;
+}
+
 bool mrd__cj_fast_event(const char *at, mrd__cj_event *event)
 {
-    uint64_t unknown[MAX_UNKNOWN];
-    size_t unknown_count = 0;
+    unknown_keys unknown;
+    unknown.count = 0;
+    mrd__cj_value spare;
     uint32_t present = 0;
     const char *p = at + 1;
     for (;;) {
@@ -411,26 +488,19 @@ bool mrd__cj_fast_event(const char *at, mrd__cj_event *event)
             p = skip_space(p);
             if (*p != '"') return false; /* {} goes to the plain walker too */
         }
-        bool escaped;
-        const char *key = p + 1;
-        p = string_end(key, &escaped);
-        if (p == NULL || escaped) return false;
-        size_t size = (size_t)(p - key);
-        mrd__cj_field field = field_of(key, size);
-        mrd__cj_value spare, *value = &spare;
+        mrd__cj_field field;
+        size_t size = short_field(++p, &field);
+        if (size == 0) {
+            size = other_field(p, &unknown, &field);
+            if (size == 0) return false;
+        }
+        mrd__cj_value *value = &spare;
         if (field != MRD__CJ_UNKNOWN) {
             value = &event->fields[field];
             if (present >> field & 1) return false;
             present |= 1u << field;
-        } else {
-            uint64_t sign = sign_of(key, size);
-            for (size_t i = 0; i < unknown_count; i++) {
-                if (unknown[i] == sign) return false;
-            }
-            if (unknown_count == MAX_UNKNOWN) return false;
-            unknown[unknown_count++] = sign;
         }
-        p++;
+        p += size + 1;
         if (*p != ':') {
             p = skip_space(p);
             if (*p != ':') return false;

@@ -95,8 +95,10 @@ mrd__cj_status mrd__cj_walk_string(mrd__cj_walk *walk, mrd__cj_value *out)
     for (size_t at = start; at < walk->size; at++) {
         unsigned char c = (unsigned char)walk->data[at];
         if (c == '"') {
-            *out = (mrd__cj_value){
-                .at = walk->data + start, .size = (uint32_t)(at - start), .type = MRD__JSON_STRING};
+            *out = (mrd__cj_value){.at = walk->data + start,
+                                   .size = (uint32_t)(at - start),
+                                   .type = MRD__JSON_STRING,
+                                   .scale = MRD__CJ_UNSCALED};
             walk->at = at + 1;
             if (at - start > MRD__CJ_MAX_STRING) walk->string_too_long = true;
             if (!backslash && !odd) return MRD__CJ_OK;
@@ -206,8 +208,10 @@ static mrd__cj_status walk_scalar(mrd__cj_walk *walk, mrd__cj_value *out)
     mrd__json_type type = MRD__JSON_NUMBER;
     mrd__cj_status status =
         is_digit(digit) || digit == '-' ? walk_number(walk) : walk_word(walk, &type);
-    *out = (mrd__cj_value){
-        .at = walk->data + start, .size = (uint32_t)(walk->at - start), .type = (uint8_t)type};
+    *out = (mrd__cj_value){.at = walk->data + start,
+                           .size = (uint32_t)(walk->at - start),
+                           .type = (uint8_t)type,
+                           .scale = MRD__CJ_UNSCALED};
     return status;
 }
 
