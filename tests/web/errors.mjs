@@ -1,5 +1,5 @@
 // Losses and every failure: told where it happened, with a way on.
-import { assert, check, equal, idle, paintedShare, serve } from "./lib.mjs";
+import { assert, check, equal, idle, paintedShare, serve, skip } from "./lib.mjs";
 import { openPage } from "./chrome.mjs";
 
 async function losses(browser, url) {
@@ -65,7 +65,37 @@ async function failures(browser, url) {
   await page.context().close();
 }
 
+async function opening(browser, files) {
+  if (files.slow === undefined) return;
+  const server = await serve(files.slow);
+  const page = await openPage(browser, "about:blank");
+  await page.goto(server.url, { waitUntil: "commit" });
+  const seen = await page.waitForFunction(() => document.querySelector(".files progress") !== null
+    || document.getElementById("mode") !== null, null, { timeout: 30_000 })
+    .then(() => page.locator(".files progress").count());
+  if (seen === 0) skip("opening: progress by file", "the file was open before the page was");
+  else {
+    await check("opening: progress by file, then lanes without a reload", async () => {
+      await idle(page);
+      equal(await page.locator(".files progress").count(), 0, "progress bars");
+    });
+  }
+  await check("opening: a second trace through the panel", async () => {
+    await idle(page);
+    await page.getByRole("button", { name: "Open…" }).click();
+    await page.getByRole("textbox").last().fill(files.known);
+    await page.getByRole("button", { name: "Open", exact: true }).click();
+    await page.locator(".lane", { hasText: "main loop" }).first().waitFor();
+    await idle(page);
+    equal(await page.locator(".panel").count(), 0, "panels");
+    assert((await page.title()).startsWith("known.json"), await page.title());
+  });
+  await page.context().close();
+  await server.stop();
+}
+
 export async function errorTests(browser, files) {
+  await opening(browser, files);
   const broken = await serve(files.broken);
   await losses(browser, broken.url);
   await broken.stop();

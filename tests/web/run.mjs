@@ -29,6 +29,7 @@ async function main() {
     };
     await check("test traces are generated", async () => {
       files.chrome = generate("chrome-json", 200_000, 7, "chrome.json");
+      files.slow = generate("chrome-json", 2_000_000, 3, "slow.json");
       files.events = generate("event-trace", 400_000, 7, "events.parquet");
     });
     await chromeTests(browser, files);

@@ -7,9 +7,9 @@ import type { Answer } from "../wire/answers.ts";
 
 /** By chunk: counts of the widest answer seen. */
 interface Overview {
-  answer: Answer | null;
-  span: number;
-  counts: Float32Array;
+  readonly answer: Answer;
+  readonly span: number;
+  readonly counts: Float32Array;
 }
 
 const overviews = new WeakMap<object, Overview>();
@@ -30,20 +30,20 @@ function countsOf(answer: Answer): Float32Array {
   return out;
 }
 
-function learn(feed: Feed): void {
+/** Takes over new answers that reach as far as the one known; true if any did. */
+function learn(feed: Feed): boolean {
+  let changed = false;
   for (const slot of feed.allSlots) {
     const answer = slot.answer;
     if (answer === null || answer.mode !== "aggregated") continue;
     const known = overviews.get(slot);
     if (known?.answer === answer) continue;
     const span = answer.end - answer.start;
-    if (known === undefined) overviews.set(slot, { answer, span, counts: countsOf(answer) });
-    else if (span >= known.span) {
-      known.counts = countsOf(answer);
-      known.answer = answer;
-      known.span = span;
-    }
+    if (known !== undefined && span < known.span) continue;
+    overviews.set(slot, { answer, span, counts: countsOf(answer) });
+    changed = true;
   }
+  return changed;
 }
 
 function collect(feed: Feed, bounds: Bounds, columns: number): number {
@@ -52,7 +52,7 @@ function collect(feed: Feed, bounds: Bounds, columns: number): number {
   const step = (bounds.end - bounds.start) / columns;
   for (const slot of feed.allSlots) {
     const known = overviews.get(slot);
-    if (known === undefined || known.answer === null) continue;
+    if (known === undefined) continue;
     const { start, end, buckets } = known.answer;
     const width = (end - start) / buckets;
     for (let column = 0; column < columns; column++) {
@@ -65,6 +65,55 @@ function collect(feed: Feed, bounds: Bounds, columns: number): number {
   return most;
 }
 
+/** The bars as they were last painted, and for what. */
+interface Picture {
+  readonly canvas: HTMLCanvasElement;
+  theme: CanvasTheme | null;
+  bounds: Bounds | null;
+}
+
+let picture: Picture | null = null;
+
+function paintBars(
+  into: Picture, theme: CanvasTheme, feed: Feed, bounds: Bounds,
+): void {
+  const { width, height } = into.canvas;
+  const context = into.canvas.getContext("2d");
+  if (context === null) return;
+  into.theme = theme;
+  into.bounds = bounds;
+  context.fillStyle = theme.bg2;
+  context.fillRect(0, 0, width, height);
+  const most = collect(feed, bounds, width);
+  if (most <= 0) return;
+  context.fillStyle = theme.acc;
+  context.globalAlpha = 0.38;
+  for (let column = 0; column < width; column++) {
+    const high = Math.round((bars[column]! / most) * (height - 3));
+    context.fillRect(column, height - high, 1, high);
+  }
+  context.globalAlpha = 1;
+}
+
+function barsPicture(
+  width: number, height: number, theme: CanvasTheme, feed: Feed, bounds: Bounds,
+): HTMLCanvasElement {
+  if (picture === null) {
+    picture = { canvas: document.createElement("canvas"), theme: null, bounds: null };
+  }
+  const { canvas } = picture;
+  const resized = canvas.width !== width || canvas.height !== height;
+  if (resized) {
+    canvas.width = width;
+    canvas.height = height;
+  }
+  const learned = learn(feed);
+  if (resized || learned || picture.theme !== theme || picture.bounds !== bounds) {
+    paintBars(picture, theme, feed, bounds);
+  }
+  return canvas;
+}
+
 export function paintMinimap(
   canvas: HTMLCanvasElement, theme: CanvasTheme, feed: Feed, bounds: Bounds, view: View,
 ): void {
@@ -72,25 +121,7 @@ export function paintMinimap(
   if (context === null) return;
   const { width, height } = canvas;
   context.setTransform(1, 0, 0, 1, 0, 0);
-  context.fillStyle = theme.bg2;
-  context.fillRect(0, 0, width, height);
-  learn(feed);
-  const most = collect(feed, bounds, width);
-  if (most > 0) {
-    context.fillStyle = theme.acc;
-    context.globalAlpha = 0.38;
-    context.beginPath();
-    context.moveTo(0, height);
-    for (let column = 0; column < width; column++) {
-      const y = height - (bars[column]! / most) * (height - 3);
-      context.lineTo(column, y);
-      context.lineTo(column + 1, y);
-    }
-    context.lineTo(width, height);
-    context.closePath();
-    context.fill();
-    context.globalAlpha = 1;
-  }
+  context.drawImage(barsPicture(width, height, theme, feed, bounds), 0, 0);
   const unit = width / (bounds.end - bounds.start);
   const left = (view.start - bounds.start) * unit;
   const wide = Math.max(2, view.span * unit);

@@ -1,4 +1,5 @@
 import { formatTick, niceStep, unitFor } from "../base/time.ts";
+import type { TimeUnit } from "../base/time.ts";
 import type { CanvasTheme } from "../render/theme.ts";
 import type { View } from "../state/window.ts";
 
@@ -6,6 +7,21 @@ import type { View } from "../state/window.ts";
 const TICK_ROOM = 112;
 /** Small ticks between two labelled ones. */
 const MINOR = 5;
+
+/** Labels of the step in use by tick, so that panning builds only those that come in. */
+const labels = new Map<number, string>();
+let labelStep = 0;
+let labelUnit = "";
+const MOST_LABELS = 1000;
+
+function label(tick: number, ns: number, step: number, unit: TimeUnit): string {
+  if (step !== labelStep || unit.name !== labelUnit || labels.size > MOST_LABELS) labels.clear();
+  labelStep = step;
+  labelUnit = unit.name;
+  let text = labels.get(tick);
+  if (text === undefined) labels.set(tick, (text = formatTick(ns, step, unit)));
+  return text;
+}
 
 /** `zero` is the relative time that is labelled 0. */
 export function paintRuler(
@@ -34,6 +50,6 @@ export function paintRuler(
     context.fillRect(x, major ? height - 8 : height - 4, 1, major ? 8 : 4);
     if (!major || x < 0) continue;
     context.fillStyle = theme.ink2;
-    context.fillText(formatTick(ns, step, unit), x + 4, height - 5);
+    context.fillText(label(at, ns, step, unit), x + 4, height - 5);
   }
 }
