@@ -15,6 +15,7 @@
 #include <pthread.h>
 
 #define MRD__FACT_BLOCK (MRD__FACT_BLOCK_BYTES / sizeof(mrd__fact))
+#define MRD__SIDE_BLOCK (MRD__SIDE_BLOCK_BYTES / sizeof(mrd__side))
 
 typedef struct mrd__shard_thread_key {
     mrd__ident pid, tid; /* TEXT: shard-local string ids */
@@ -51,14 +52,16 @@ struct mrd__shard {
     uint32_t *thread_slots; /* index + 1, open addressing */
     uint32_t thread_bits;
     uint32_t last_thread;
-    MRD__VEC(mrd__side) sides;
+    MRD__VEC(mrd__side *) side_blocks; /* MRD__SIDE_BLOCK each */
+    uint32_t side_count;
     MRD__VEC(mrd__text_blob) blobs;
     MRD__VEC(mrd__raw_metadata) metadata;
     mrd__arena texts; /* of metadata */
 
     MRD__VEC(mrd__chunk) chunks; /* closed ones, ascending order */
     mrd__chunk open;
-    size_t open_sides, open_blobs, open_blob_size; /* to take the chunk back */
+    uint32_t open_sides;
+    size_t open_blobs, open_blob_size; /* to take the chunk back */
     uint64_t open_phases[128], phases[128];
     mrd__loss_vec open_losses, losses;
 };
@@ -81,6 +84,12 @@ static inline uint64_t mrd__shard_count_facts(const mrd__shard *shard)
 static inline mrd__fact *mrd__shard_fact(const mrd__shard *shard, uint64_t index)
 {
     return &shard->blocks.data[index / MRD__FACT_BLOCK][index % MRD__FACT_BLOCK];
+}
+/* Side record of fact.extra, which is index + 1. */
+static inline const mrd__side *mrd__shard_side_of(const mrd__shard *shard, uint32_t extra)
+{
+    uint32_t index = extra - 1;
+    return &shard->side_blocks.data[index / MRD__SIDE_BLOCK][index % MRD__SIDE_BLOCK];
 }
 /* Close the open chunk of every shard. Before sealing, once. */
 void mrd__writer_finish(mrd__writer *writer);

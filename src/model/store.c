@@ -83,6 +83,20 @@ void mrd__store_destroy(mrd__store **store)
     *store = NULL;
 }
 
+/* A file is looked at again when its last check is older than this: a reader of many args pays for
+ * one, and what changes within that time would slip in behind a check as well. */
+#define CHECK_EVERY_NS 5000000u
+
+static mrd_status check_file(mrd__file *file, mrd_error *error)
+{
+    uint64_t now = mrd__monotonic_ns();
+    uint64_t last = __atomic_load_n(&file->checked_ns, __ATOMIC_RELAXED);
+    if (last != 0 && now - last < CHECK_EVERY_NS) return MRD_OK;
+    MRD__TRY(mrd__map_check(&file->map, error));
+    __atomic_store_n(&file->checked_ns, now, __ATOMIC_RELAXED);
+    return MRD_OK;
+}
+
 mrd_status mrd__store_args(const mrd__store *store, mrd__args_ref ref, mrd__str *out,
                            mrd_error *error)
 {
@@ -91,7 +105,7 @@ mrd_status mrd__store_args(const mrd__store *store, mrd__args_ref ref, mrd__str 
     uint32_t source = mrd__args_source(ref);
     if ((source & MRD__ARGS_BLOB) == 0) {
         mrd__assert(source < store->file_count);
-        MRD__TRY(mrd__map_check(&store->files[source].map, error));
+        MRD__TRY(check_file(&store->files[source], error));
     }
     mrd__args_room room = {store->files, store->file_count, store->blobs, store->blob_count};
     *out = mrd__args_text(&room, ref);
@@ -164,15 +178,6 @@ int64_t mrd__store_counter_time(const mrd__store *store, uint64_t sample)
 
 /* ---- Memory ---- */
 
-static uint64_t events_memory(const mrd__events *events)
-{
-    if (events == NULL) return 0;
-    uint64_t bytes = events->count * (2 * sizeof(double) + sizeof(uint32_t));
-    if (events->detail_first != NULL)
-        bytes += (events->count + 1) * sizeof(uint64_t) + events->detail_first[events->count];
-    return bytes + events->key_count * sizeof *events->keys;
-}
-
 void mrd__store_memory_of(const mrd__store *store, mrd__store_memory *out)
 {
     *out = (mrd__store_memory){0};
@@ -188,12 +193,10 @@ void mrd__store_memory_of(const mrd__store *store, mrd__store_memory *out)
     out->counters = c->count * (sizeof *c->time + sizeof *c->value + sizeof *c->order) +
                     mrd__pyramid_memory(&c->pyramid);
     out->flows = store->flow_count * (sizeof *store->flows + 2 * sizeof *store->flow_by_from);
-    out->events = events_memory(store->events);
-    if (store->events != NULL) {
-        out->intervals = 2 * sizeof(double) * store->events->intervals.count +
-                         mrd__rows_memory(&store->events->intervals);
-    }
-    out->strings = store->string_count * sizeof *store->strings + store->string_bytes.total;
+    uint64_t texts = 0; /* names and details of event records */
+    if (store->events != NULL)
+        mrd__events_memory(store->events, &out->events, &out->intervals, &texts);
+    out->strings = store->string_count * sizeof *store->strings + store->string_bytes.total + texts;
     for (size_t b = 0; b < store->blob_count; b++)
         out->args += store->blobs[b].size;
     for (size_t f = 0; f < store->file_count; f++)

@@ -144,6 +144,7 @@ typedef struct mrd__file {
     uint64_t events;      /* what the file holds, before any loss */
     uint64_t phases[128]; /* by letter */
     mrd__map map;         /* kept for args text; data NULL when the file was read as a stream */
+    uint64_t checked_ns;  /* monotonic time of the last check that it did not change; atomic */
     uint64_t gzip_members;
 } mrd__file;
 

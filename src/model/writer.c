@@ -85,7 +85,9 @@ void mrd__shard_destroy(mrd__shard *shard)
     mrd__pool_reset(&shard->pool);
     mrd__vec_reset(&shard->threads);
     mrd__free(shard->thread_slots);
-    mrd__vec_reset(&shard->sides);
+    for (size_t i = 0; i < shard->side_blocks.count; i++)
+        mrd__pages_free(shard->side_blocks.data[i], MRD__SIDE_BLOCK_BYTES);
+    mrd__vec_reset(&shard->side_blocks);
     mrd__vec_reset(&shard->blobs);
     mrd__vec_reset(&shard->metadata);
     mrd__arena_reset(&shard->texts);
@@ -135,7 +137,7 @@ static void open_chunk(mrd__shard *shard, uint64_t order)
     shard->open = (mrd__chunk){.order = order,
                                .first = mrd__shard_count_facts(shard),
                                .metadata_first = (uint32_t)shard->metadata.count};
-    shard->open_sides = shard->sides.count;
+    shard->open_sides = shard->side_count;
     shard->open_blobs = shard->blobs.count;
     shard->open_blob_size =
         shard->blobs.count > 0 ? shard->blobs.data[shard->blobs.count - 1].size : 0;
@@ -176,7 +178,7 @@ static void drop_facts(mrd__shard *shard, uint64_t keep)
 void mrd__shard_discard(mrd__shard *shard)
 {
     drop_facts(shard, shard->open.first);
-    shard->sides.count = shard->open_sides;
+    shard->side_count = shard->open_sides; /* its blocks serve the next chunk */
     while (shard->blobs.count > shard->open_blobs) {
         mrd__text_blob *blob = &shard->blobs.data[--shard->blobs.count];
         mrd__pages_free(blob->data, blob->capacity);
@@ -286,9 +288,14 @@ uint32_t mrd__shard_thread(mrd__shard *shard, mrd__ident pid, mrd__ident tid)
 
 uint32_t mrd__shard_side(mrd__shard *shard, mrd__side side)
 {
-    mrd__assert(shard->sides.count < UINT32_MAX - 1);
-    mrd__vec_push(&shard->sides, side);
-    return (uint32_t)shard->sides.count;
+    mrd__assert(shard->side_count < UINT32_MAX - 1);
+    uint32_t index = shard->side_count++;
+    if (index / MRD__SIDE_BLOCK == shard->side_blocks.count) {
+        mrd__side *block = mrd__pages_alloc(MRD__SIDE_BLOCK_BYTES);
+        mrd__vec_push(&shard->side_blocks, block);
+    }
+    shard->side_blocks.data[index / MRD__SIDE_BLOCK][index % MRD__SIDE_BLOCK] = side;
+    return index + 1;
 }
 
 uint64_t mrd__shard_own_args(mrd__shard *shard, const char *text, size_t size)

@@ -62,7 +62,8 @@ static void take_flow(counting *c, const mrd__fact *fact, uint32_t order)
                              .order = order,
                              .slice = MRD__NONE,
                              .phase = (uint8_t)fact->phase};
-    if (fact->extra != 0) point.id = c->strings[c->chunk->shard->sides.data[fact->extra - 1].id];
+    if (fact->extra != 0)
+        point.id = c->strings[mrd__shard_side_of(c->chunk->shard, fact->extra)->id];
     if ((fact->flags & MRD__BIND_ENCLOSING) != 0) point.flags |= MRD__POINT_ENCLOSING;
     mrd__vec_push(&c->span->points, point);
 }
@@ -70,7 +71,7 @@ static void take_flow(counting *c, const mrd__fact *fact, uint32_t order)
 /* A slice with bind_id is a point of its own. */
 static void take_binding(counting *c, const mrd__fact *fact, uint32_t order)
 {
-    const mrd__side *side = &c->chunk->shard->sides.data[fact->extra - 1];
+    const mrd__side *side = mrd__shard_side_of(c->chunk->shard, fact->extra);
     if (side->bind_id == 0) return;
     uint32_t both = side->flags & (MRD__FLOW_IN | MRD__FLOW_OUT);
     if (both == 0) {
@@ -98,7 +99,7 @@ static uint32_t async_group(counting *c, const mrd__fact *fact, uint32_t process
                           .category = c->strings[fact->category]};
     bool old = fact->phase >= MRD__OLD_ASYNC_START && fact->phase <= MRD__OLD_ASYNC_FINISH;
     if (fact->extra != 0) {
-        const mrd__side *side = &c->chunk->shard->sides.data[fact->extra - 1];
+        const mrd__side *side = mrd__shard_side_of(c->chunk->shard, fact->extra);
         key.id = c->strings[side->id];
         key.scope = c->strings[side->scope];
         if ((side->flags & MRD__ID_LOCAL) != 0) key.process = process;
@@ -265,7 +266,7 @@ static void move_fact(const mrd__sealing *seal, const mrd__joined *chunk, const 
         if ((fact->flags & MRD__ARGS_PLACE) != 0) item->marks |= MRD__ITEM_PLACE;
     }
     if (fact->extra != 0 && fact->phase != MRD__COUNTER &&
-        chunk->shard->sides.data[fact->extra - 1].bind_id != 0)
+        mrd__shard_side_of(chunk->shard, fact->extra)->bind_id != 0)
         item->marks |= MRD__ITEM_FLOW;
 }
 

@@ -19,6 +19,17 @@ void mrd__span_grow(mrd__span *span)
     }
 }
 
+/* Flow events of all files, as far as their phases tell. */
+static uint64_t flow_events(const mrd__sealing *seal)
+{
+    uint64_t count = 0;
+    for (size_t f = 0; f < seal->store->file_count; f++) {
+        const uint64_t *phases = seal->store->files[f].phases;
+        count += phases['s'] + phases['t'] + phases['f'];
+    }
+    return count < seal->facts ? count : seal->facts;
+}
+
 static void span_init(mrd__sealing *seal, mrd__span *span, uint32_t fixed)
 {
     span->fixed = fixed;
@@ -52,9 +63,11 @@ static void cut_spans(mrd__sealing *seal, mrd__spans *spans)
     spans->count = count;
     spans->fixed = (uint32_t)(2 * seal->threads.count + seal->processes.count + 1);
     size_t chunk = 0;
+    uint64_t flows = flow_events(seal);
     for (uint32_t s = 0; s < count; s++) {
         mrd__span *span = &spans->data[s];
         span_init(seal, span, spans->fixed);
+        mrd__vec_reserve(&span->points, flows / count + flows / 16 / count);
         span->first = chunk;
         uint64_t until = seal->facts * (s + 1) / count;
         while (chunk < seal->chunks.count &&
@@ -93,8 +106,16 @@ static void join_lists(mrd__sealing *seal, mrd__spans *spans)
         points += spans->data[s].points.count;
         metas += spans->data[s].metas.count;
     }
-    mrd__vec_reserve(&seal->points, points);
     mrd__vec_reserve(&seal->metas, metas);
+    if (spans->count > 1) {
+        mrd__vec_reserve(&seal->points, points);
+    } else {
+        seal->points.data = spans->data[0].points.data;
+        seal->points.count = points;
+        seal->points.capacity = spans->data[0].points.capacity;
+        spans->data[0].points.data = NULL;
+        spans->data[0].points.count = spans->data[0].points.capacity = 0;
+    }
     for (uint32_t s = 0; s < spans->count; s++) {
         mrd__span *span = &spans->data[s];
         for (size_t i = 0; i < span->points.count; i++)

@@ -50,16 +50,28 @@ static int compare_texts(const distinct *a, const distinct *b)
                             (mrd__str){b->entry->data, b->entry->size});
 }
 
+typedef struct text_key {
+    const distinct *text;
+    uint32_t index;
+} text_key;
+
+static int compare_text_keys(const void *left, const void *right)
+{
+    const text_key *a = left;
+    const text_key *b = right;
+    return compare_texts(a->text, b->text);
+}
+
 /* Several strings may name one position (those of one event): by text then. */
 static void order_run(mrd__sort_key *run, size_t count, const distinct *all)
 {
-    for (size_t i = 1; i < count; i++) {
-        mrd__sort_key own = run[i];
-        size_t at = i;
-        for (; at > 0 && compare_texts(&all[own.index], &all[run[at - 1].index]) < 0; at--)
-            run[at] = run[at - 1];
-        run[at] = own;
-    }
+    text_key *keys = mrd__alloc(count * sizeof *keys);
+    for (size_t i = 0; i < count; i++)
+        keys[i] = (text_key){&all[run[i].index], run[i].index};
+    qsort(keys, count, sizeof *keys, compare_text_keys);
+    for (size_t i = 0; i < count; i++)
+        run[i].index = keys[i].index;
+    mrd__free(keys);
 }
 
 /* Number the distinct texts by (file, position, text); 0 stays the empty string. */
@@ -107,6 +119,7 @@ void mrd__seal_strings(mrd__sealing *seal)
         m.bits++;
     mrd__assert(m.bits <= 32);
     m.slots = mrd__new_array(uint64_t, (size_t)1 << m.bits);
+    mrd__vec_reserve(&m.all, total);
     seal->string_map = mrd__new_array(uint32_t *, writer->shards.count);
     for (size_t s = 0; s < writer->shards.count; s++) {
         const mrd__shard *shard = writer->shards.data[s];

@@ -212,11 +212,9 @@ void mrd__seal_view(mrd__sealing *seal)
 
 /* ---- Ranks ---- */
 
-/* order[i], a place in the files, becomes the rank in (time, file order). */
-static void rank_column(mrd__sealing *seal, const double *time, uint32_t *order, uint64_t count,
-                        bool sorted)
+/* order[i], a place in the files, becomes the place among the column's own in file order. */
+static void rank_by_file(const mrd__sealing *seal, uint32_t *order, uint64_t count)
 {
-    if (count == 0) return;
     size_t words = (size_t)(seal->facts / 64 + 1);
     uint64_t *present = mrd__new_array(uint64_t, words);
     uint32_t *before = mrd__alloc(words * sizeof *before);
@@ -233,14 +231,75 @@ static void rank_column(mrd__sealing *seal, const double *time, uint32_t *order,
     }
     mrd__free(before);
     mrd__free(present);
+}
+
+/* The rest of the way to the rank in (time, file order): the keys stand in file order, cut into one
+ * run a worker; each run is sorted, then walks beside the others to see how many of them stand
+ * before each of its own. */
+typedef struct ranking {
+    mrd__sort_key *room, *other; /* [count] each */
+    mrd__sort_key **sorted;      /* [runs] where a run lies, in room or other */
+    uint64_t count;
+    uint32_t runs;
+    uint32_t *order;
+} ranking;
+
+static uint64_t run_first(const ranking *r, uint64_t run)
+{
+    return r->count * run / r->runs;
+}
+
+static void sort_run(void *ctx, size_t run, uint32_t worker)
+{
+    (void)worker;
+    ranking *r = ctx;
+    uint64_t first = run_first(r, run);
+    r->sorted[run] =
+        mrd__radix_sort(r->room + first, r->other + first, run_first(r, run + 1) - first);
+}
+
+static void rank_run(void *ctx, size_t run, uint32_t worker)
+{
+    (void)worker;
+    ranking *r = ctx;
+    uint64_t own = run_first(r, run + 1) - run_first(r, run);
+    uint64_t *passed = mrd__new_array(uint64_t, r->runs);
+    for (uint64_t i = 0; i < own; i++) {
+        const mrd__sort_key *key = &r->sorted[run][i];
+        uint64_t rank = i;
+        for (uint64_t b = 0; b < r->runs; b++) {
+            if (b == run) continue;
+            const mrd__sort_key *beside = r->sorted[b];
+            uint64_t end = run_first(r, b + 1) - run_first(r, b);
+            /* Of equal times those of earlier runs stand first. */
+            while (passed[b] < end && (beside[passed[b]].key < key->key ||
+                                       (b < run && beside[passed[b]].key == key->key)))
+                passed[b]++;
+            rank += passed[b];
+        }
+        r->order[key->index] = (uint32_t)rank;
+    }
+    mrd__free(passed);
+}
+
+#define RANK_ALONE 65536 /* keys that one worker sorts faster than several start */
+
+static void rank_column(mrd__sealing *seal, const double *time, uint32_t *order, uint64_t count,
+                        bool sorted)
+{
+    if (count == 0) return;
+    rank_by_file(seal, order, count);
     if (sorted) return;
-    mrd__sort_key *room = mrd__pages_alloc(2 * count * sizeof *room);
+    ranking r = {.count = count, .runs = count < RANK_ALONE ? 1 : seal->workers, .order = order};
+    r.room = mrd__pages_alloc(2 * count * sizeof *r.room);
+    r.other = r.room + count;
+    r.sorted = mrd__new_array(mrd__sort_key *, r.runs);
     for (uint64_t i = 0; i < count; i++)
-        room[order[i]] = (mrd__sort_key){mrd__sort_signed(mrd__column_get(time, i)), (uint32_t)i};
-    const mrd__sort_key *keys = mrd__radix_sort(room, room + count, count);
-    for (uint64_t i = 0; i < count; i++)
-        order[keys[i].index] = (uint32_t)i;
-    mrd__pages_free(room, 2 * count * sizeof *room);
+        r.room[order[i]] = (mrd__sort_key){mrd__sort_signed(mrd__column_get(time, i)), (uint32_t)i};
+    mrd__parallel_for(seal->workers, r.runs, sort_run, &r);
+    mrd__parallel_for(seal->workers, r.runs, rank_run, &r);
+    mrd__free(r.sorted);
+    mrd__pages_free(r.room, 2 * count * sizeof *r.room);
 }
 
 void mrd__seal_ranks(mrd__sealing *seal)

@@ -128,7 +128,7 @@ static void test_discard(void **state)
     mrd__shard_metadata(f.shard, MRD__STR("k"), MRD__STR("v"), 0);
     mrd__shard_discard(f.shard);
     assert_int_equal(mrd__shard_count_facts(f.shard), 10);
-    assert_int_equal(f.shard->sides.count, 1);
+    assert_int_equal(f.shard->side_count, 1);
     assert_int_equal(f.shard->blobs.count, 1);
     assert_int_equal(f.shard->metadata.count, 0);
     assert_int_equal(f.shard->pool.entries.data[lost].position, MRD__POOL_UNUSED);
