@@ -61,9 +61,9 @@ static void add_index(mrd__buf *out, const char *name, uint32_t index)
         mrd__buf_uint(out, index);
 }
 
-/* "name id (labels)", or `what` where there is no name. */
+/* "name id (labels)more", with `what` where there is no name. */
 static void add_title(mrd__buf *out, const mrd__store *store, const char *what, mrd__str_id name,
-                      mrd__ident ident, mrd__str_id labels)
+                      mrd__ident ident, mrd__str_id labels, const char *more)
 {
     mrd__buf text = {0};
     if (name != 0)
@@ -79,6 +79,7 @@ static void add_title(mrd__buf *out, const mrd__store *store, const char *what, 
         mrd__buf_str(&text, mrd__store_str(store, labels));
         mrd__buf_char(&text, ')');
     }
+    mrd__buf_text(&text, more);
     mrd__buf_json_string(out, (mrd__str){text.data, text.size});
     mrd__buf_reset(&text);
 }
@@ -88,7 +89,7 @@ static void add_process(lanes *all, const mrd__process *process)
     mrd__buf *out = &all->out;
     begin_lane(all);
     mrd__buf_text(out, "\"id\":null,\"parent\":null,\"kind\":\"group\",\"name\":");
-    add_title(out, all->store, "Process", process->name, process->pid, process->labels);
+    add_title(out, all->store, "Process", process->name, process->pid, process->labels, "");
     mrd__buf_text(out, ",\"group\":null,\"sort\":");
     mrd__buf_int(out, process->sort_index);
     mrd__buf_text(out, ",\"rows\":0,\"machine\":0,\"anomalous\":false,\"count\":0,\"pid\":");
@@ -121,15 +122,21 @@ static const char *kind_of(const mrd__track *track)
     }
 }
 
+/* Lanes of a thread by the thread, of others by what the file calls them. */
 static void add_track_name(lanes *all, const mrd__track *track)
 {
     const mrd__store *store = all->store;
-    if (track->kind == MRD__TRACK_THREAD && track->thread != MRD__NONE) {
+    bool instants = track->kind == MRD__TRACK_INSTANT;
+    if ((instants || track->kind == MRD__TRACK_THREAD) && track->thread != MRD__NONE) {
         const mrd__thread *thread = &store->threads[track->thread];
-        add_title(&all->out, store, "Thread", thread->name, thread->tid, 0);
+        add_title(&all->out, store, "Thread", thread->name, thread->tid, 0,
+                  instants ? " instants" : "");
         return;
     }
-    mrd__buf_json_string(&all->out, mrd__store_str(store, track->name));
+    mrd__str name = mrd__store_str(store, track->name);
+    if (instants)
+        name = track->process != MRD__NONE ? MRD__STR("Instants") : MRD__STR("Global instants");
+    mrd__buf_json_string(&all->out, name);
 }
 
 static void add_sort(lanes *all, const mrd__track *track)

@@ -52,7 +52,8 @@ static void test_plain_tracks(void **state)
     expect_lanes(
         store,
         "{\"lanes\":[\n"
-        "{\"id\":0,\"parent\":null,\"kind\":\"instant\",\"name\":\"global marks\",\"group\":null,"
+        "{\"id\":0,\"parent\":null,\"kind\":\"instant\",\"name\":\"Global "
+        "instants\",\"group\":null,"
         "\"sort\":null,\"rows\":1,\"machine\":0,\"anomalous\":false,\"count\":1},\n"
         "{\"id\":null,\"parent\":null,\"kind\":\"group\",\"name\":\"python 7 (GPU 0)\","
         "\"group\":null,\"sort\":-5,\"rows\":0,\"machine\":0,\"anomalous\":false,\"count\":0,"
@@ -60,7 +61,7 @@ static void test_plain_tracks(void **state)
         "{\"id\":1,\"parent\":1,\"kind\":\"slices\",\"name\":\"main 8\",\"group\":null,"
         "\"sort\":3,\"rows\":2,\"machine\":0,\"anomalous\":false,\"count\":2,\"pid\":7,"
         "\"tid\":8},\n"
-        "{\"id\":2,\"parent\":2,\"kind\":\"instant\",\"name\":\"marks\",\"group\":null,"
+        "{\"id\":2,\"parent\":2,\"kind\":\"instant\",\"name\":\"main 8 instants\",\"group\":null,"
         "\"sort\":3,\"rows\":1,\"machine\":0,\"anomalous\":false,\"count\":0,\"pid\":7,"
         "\"tid\":8},\n"
         "{\"id\":null,\"parent\":null,\"kind\":\"group\",\"name\":\"Process a\\\"b\","
