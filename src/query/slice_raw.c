@@ -86,14 +86,14 @@ static mrd_status find_runs(raw *r, mrd_error *error)
     }
     uint64_t rows = r->slices + r->instants;
     if (rows <= MRD__MAX_WINDOW_ROWS) return MRD_OK;
-    mrd__fail(error, MRD_ERR_LIMIT, "too_many_rows",
+    mrd__fail(error, MRD_ERR_ARGUMENT, "too_many_rows",
               "the window holds %llu rows; at most %d are allowed, or buckets (%d)",
               (unsigned long long)rows, MRD__MAX_WINDOW_ROWS, MRD__SUGGESTED_BUCKETS);
     if (error != NULL) {
         error->rows = rows;
         error->limit = MRD__MAX_WINDOW_ROWS;
     }
-    return MRD_ERR_LIMIT;
+    return MRD_ERR_ARGUMENT;
 }
 
 /* ---- Order ---- */

@@ -38,6 +38,20 @@ mrd_status mrd__table_dictionary(mrd__table *table, size_t field, const mrd__arr
     return mrd__arrow_writer_dictionary(table->arrow, field, dict, error);
 }
 
+static void add_text(mrd__table *table, mrd__str text)
+{
+    if (table->format == MRD_FORMAT_JSON)
+        mrd__buf_json_string(&table->out, text);
+    else
+        mrd__buf_csv(&table->out, text);
+}
+
+static void add_word(mrd__table *table, size_t field, size_t index)
+{
+    const mrd__arrow_dict *dict = &table->dict[field];
+    add_text(table, dict->get(dict->ctx, index));
+}
+
 static void add_cell(mrd__table *table, size_t field, const mrd__arrow_column *column, size_t row)
 {
     mrd__buf *out = &table->out;
@@ -64,15 +78,18 @@ static void add_cell(mrd__table *table, size_t field, const mrd__arrow_column *c
     case MRD__ARROW_UINT16:
         mrd__buf_uint(out, ((const uint16_t *)column->data)[row]);
         return;
-    default: {
-        mrd__assert(table->fields[field].type == MRD__ARROW_DICT32);
-        const mrd__arrow_dict *dict = &table->dict[field];
-        mrd__str text = dict->get(dict->ctx, (size_t)((const int32_t *)column->data)[row]);
-        if (json)
-            mrd__buf_json_string(out, text);
-        else
-            mrd__buf_csv(out, text);
+    case MRD__ARROW_UTF8: {
+        int32_t from = column->offsets[row];
+        add_text(table,
+                 (mrd__str){column->bytes + from, (size_t)(column->offsets[row + 1] - from)});
+        return;
     }
+    case MRD__ARROW_DICT8:
+        add_word(table, field, (size_t)((const int8_t *)column->data)[row]);
+        return;
+    default:
+        mrd__assert(table->fields[field].type == MRD__ARROW_DICT32);
+        add_word(table, field, (size_t)((const int32_t *)column->data)[row]);
     }
 }
 

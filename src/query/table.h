@@ -20,11 +20,12 @@ typedef struct mrd__table {
 } mrd__table;
 
 /* json_head is what stands before the rows: "\"mode\":...,"; metadata goes into Arrow alone.
- * Nothing is written yet. Types allowed: FLOAT64, INT64, UINT32, UINT16, DICT32. */
+ * Nothing is written yet. Types allowed: FLOAT64, INT64, UINT32, UINT16, UTF8,
+ * DICT8, DICT32. */
 void mrd__table_init(mrd__table *table, mrd_format format, const mrd__arrow_field *fields,
                      size_t field_count, const mrd__arrow_kv *metadata, size_t metadata_count,
                      const char *json_head, const mrd_sink *sink);
-/* Words of a DICT32 field, before the first rows; must stay valid until finish. */
+/* Words of a dictionary field, before the first rows; must stay valid until finish. */
 MRD_MUST_CHECK mrd_status mrd__table_dictionary(mrd__table *table, size_t field,
                                                 const mrd__arrow_dict *dict, mrd_error *error);
 /* Rows of all columns; NULL validity: no nulls. */

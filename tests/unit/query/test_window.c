@@ -546,7 +546,7 @@ static void test_too_many_rows(void **state)
         kit_slice(store, 2.0 * i, 2.0 * i + 1, "s");
     kit_seal(store);
     kit_answer answer = kit_ask(store, "", false, MRD_FORMAT_ARROW);
-    assert_int_equal(answer.status, MRD_ERR_LIMIT);
+    assert_int_equal(answer.status, MRD_ERR_ARGUMENT);
     assert_string_equal(answer.error.code, "too_many_rows");
     assert_int_equal(answer.error.rows, MRD__MAX_WINDOW_ROWS + 1);
     assert_int_equal(answer.error.limit, MRD__MAX_WINDOW_ROWS);
