@@ -128,11 +128,11 @@ static void gen_init(gen *g, uint64_t events, uint64_t seed, bool with_details)
 
 /* ---- Events ---- */
 
-/* Between two events of a track; one in 64 is a long pause. */
+/* Between two events of a track; one in 64 is a longer pause. */
 static uint64_t pause_ps(gen_track *track, uint64_t least, uint64_t spread)
 {
     uint64_t pause = least + mrd__rng_below(&track->rng, spread);
-    return mrd__rng_below(&track->rng, 64) ? pause : pause * 40;
+    return mrd__rng_below(&track->rng, 64) ? pause : pause * 3;
 }
 
 static void switch_interval(gen *g, gen_track *track, mrd__event_record *record)

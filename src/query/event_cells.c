@@ -8,6 +8,10 @@
 
 #include <math.h>
 
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
 #define BATCH 64
 
 /* Edges of one batch: position of events, and what cover needs. */
@@ -38,17 +42,38 @@ static void find_blocks(const mrd__event_view *view, const double *split, uint32
     }
 }
 
+#ifdef __AVX2__
+/* Times below t among the MRD__EVENT_BLOCK at time. */
+static uint32_t count_block(const double *time, double t)
+{
+    __m256d split = _mm256_set1_pd(t);
+    __m256i below = _mm256_setzero_si256();
+    for (uint32_t i = 0; i < MRD__EVENT_BLOCK; i += 4) {
+        __m256d less = _mm256_cmp_pd(_mm256_loadu_pd(time + i), split, _CMP_LT_OQ);
+        below = _mm256_sub_epi64(below, _mm256_castpd_si256(less));
+    }
+    uint64_t parts[4];
+    _mm256_storeu_si256((__m256i *)parts, below);
+    return (uint32_t)(parts[0] + parts[1] + parts[2] + parts[3]);
+}
+#else
+static uint32_t count_block(const double *time, double t)
+{
+    uint32_t below = 0;
+    for (uint32_t i = 0; i < MRD__EVENT_BLOCK; i++)
+        below += time[i] < t;
+    return below;
+}
+#endif
+
 static uint32_t count_below(const mrd__event_view *view, uint32_t block, double split)
 {
     if (block == MRD__NO_BLOCK) return 0;
     uint32_t at = block * MRD__EVENT_BLOCK;
-    const double *time = view->time + at;
-    uint32_t size = view->count - at;
-    if (size > MRD__EVENT_BLOCK) size = MRD__EVENT_BLOCK;
-    uint32_t below = 0;
-    for (uint32_t i = 0; i < size; i++)
-        below += time[i] < split;
-    return at + below;
+    if (block + 1 < view->block_count) return at + count_block(view->time + at, split);
+    while (at < view->count && view->time[at] < split)
+        at++;
+    return at;
 }
 
 /* An edge and its split differ by rounding: so may their blocks. */
@@ -121,9 +146,16 @@ static void look_at_edges(const key_walk *walk, uint32_t at, uint32_t count, edg
         }
     }
     if (walk->key->form != MRD__FORM_INTERVAL) return;
+    uint32_t block[BATCH];
+    for (uint32_t i = 0; i < count; i++)
+        block[i] = block_near(view, batch->block[i], buckets->edge[at + i]);
     for (uint32_t i = 0; i < count; i++) {
-        double edge = buckets->edge[at + i];
-        batch->edge[i] = mrd__edge_of(view, block_near(view, batch->block[i], edge), edge);
+        /* Between edges of its own block an edge is not asked. */
+        bool inner = i > 0 && i + 1 < count && block[i - 1] == block[i] && block[i + 1] == block[i];
+        if (inner)
+            batch->edge[i] = (mrd__edge){.block = block[i]};
+        else
+            batch->edge[i] = mrd__edge_of(view, block[i], buckets->edge[at + i]);
     }
 }
 

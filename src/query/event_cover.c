@@ -94,17 +94,49 @@ mrd__cover mrd__cover_inside(const mrd__event_view *view, uint32_t block, double
     return cover;
 }
 
+#ifdef __AVX2__
+/* Both sides of an edge inside a whole block, in one walk over its pieces. */
+static void split_block(const double *time, uint32_t open, double edge, mrd__edge *out)
+{
+    const __m256i lanes = _mm256_set_epi64x(8, 4, 2, 1);
+    const __m256d at = _mm256_set1_pd(edge), zero = _mm256_setzero_pd();
+    __m256d tail = zero, tail_gap = zero, head = zero, head_gap = zero;
+    for (uint32_t i = 0; i < MRD__EVENT_BLOCK; i += 4) {
+        __m256d left = _mm256_loadu_pd(time + i), right = _mm256_loadu_pd(time + i + 1);
+        __m256d before = _mm256_sub_pd(_mm256_min_pd(right, at), _mm256_min_pd(left, at));
+        __m256d after = _mm256_sub_pd(_mm256_max_pd(right, at), _mm256_max_pd(left, at));
+        __m256i bits = _mm256_and_si256(_mm256_set1_epi64x(open >> i), lanes);
+        __m256d mask = _mm256_castsi256_pd(_mm256_cmpeq_epi64(bits, lanes));
+        tail = _mm256_add_pd(tail, _mm256_and_pd(mask, before));
+        head = _mm256_add_pd(head, _mm256_and_pd(mask, after));
+        tail_gap = _mm256_max_pd(tail_gap, _mm256_andnot_pd(mask, before));
+        head_gap = _mm256_max_pd(head_gap, _mm256_andnot_pd(mask, after));
+    }
+    double sums[4];
+    _mm256_storeu_pd(sums, _mm256_hadd_pd(tail, head)); /* tail, head, tail, head */
+    out->tail.covered = sums[0] + sums[2];
+    out->head.covered = sums[1] + sums[3];
+    out->tail.gap = _mm256_movemask_pd(_mm256_cmp_pd(tail_gap, zero, _CMP_GT_OQ)) != 0;
+    out->head.gap = _mm256_movemask_pd(_mm256_cmp_pd(head_gap, zero, _CMP_GT_OQ)) != 0;
+}
+#else
+static void split_block(const double *time, uint32_t open, double edge, mrd__edge *out)
+{
+    out->tail = clip(time, MRD__EVENT_BLOCK, open, time[0], edge);
+    out->head = clip(time, MRD__EVENT_BLOCK, open, edge, time[MRD__EVENT_BLOCK]);
+}
+#endif
+
 mrd__edge mrd__edge_of(const mrd__event_view *view, uint32_t block, double edge)
 {
     mrd__edge out = {.block = block};
-    if (block == MRD__NO_BLOCK) {
+    if (block == MRD__NO_BLOCK)
         out.head.gap = edge < view->time[0];
-        return out;
-    }
-    double start = view->block_time[block];
-    out.tail = mrd__cover_inside(view, block, start, edge);
-    if (block + 1 < view->block_count)
-        out.head = mrd__cover_inside(view, block, edge, view->block_time[block + 1]);
+    else if (block + 1 < view->block_count)
+        split_block(view->time + (uint64_t)block * MRD__EVENT_BLOCK, view->blocks[block].open, edge,
+                    &out);
+    else
+        out.tail = mrd__cover_inside(view, block, view->block_time[block], edge);
     return out;
 }
 

@@ -79,11 +79,18 @@ void mrd__collect_add(mrd__collect *collect, const mrd__event_batch *batch)
     if (batch->inexact) collect->inexact += batch->inexact;
 }
 
-void mrd__collect_reset(mrd__collect *collect)
+void mrd__collect_drop_columns(mrd__collect *collect)
 {
     mrd__pages_free(collect->time, collect->rows * sizeof(double));
     mrd__pages_free(collect->value, collect->rows * sizeof(double));
     mrd__pages_free(collect->code, collect->rows * sizeof(uint32_t));
+    collect->time = collect->value = NULL;
+    collect->code = NULL;
+}
+
+void mrd__collect_reset(mrd__collect *collect)
+{
+    mrd__collect_drop_columns(collect);
     mrd__pages_free(collect->detail_first, (collect->rows + 1) * sizeof(uint64_t));
     for (size_t i = 0; i < MRD__EVENT_WORKERS; i++) {
         mrd__pages_free(collect->bags[i].data, collect->bags[i].capacity);

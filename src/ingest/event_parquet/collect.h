@@ -41,6 +41,8 @@ MRD_MUST_CHECK mrd_status mrd__collect_begin(mrd__collect *collect, uint64_t row
 /* One batch; threads as mrd__event_sink.batch. */
 void mrd__collect_add(mrd__collect *collect, const mrd__event_batch *batch);
 void mrd__collect_reset(mrd__collect *collect); /* accepts zeroed */
+/* Frees time, value and code, when they were copied: what is left is the details. */
+void mrd__collect_drop_columns(mrd__collect *collect);
 
 /* Move the rows, all of which came, into a new mrd__events: order by time (equal times keep file
  * order), keys in the order of model/events.h, names moved out of info. Raw part and start_ns only;

@@ -203,6 +203,7 @@ mrd__events *mrd__collect_group(mrd__collect *collect, mrd__event_info *info, ui
         events->start_ns = collect->time[row_at(&g, 0)];
         *last_ns = collect->time[row_at(&g, events->count - 1)];
     }
+    mrd__collect_drop_columns(collect);
     mrd__group_details(collect, events, order, workers);
     mrd__collect_reset(collect);
     mrd__free(order);
