@@ -1,5 +1,6 @@
 #include "cli/cli.h"
 
+#include "base/os.h"
 #include "server/server.h"
 
 /* data_dir: NULL for none. */
@@ -33,6 +34,14 @@ int mrd__cmd_serve(const mrd__cli *cli)
 
 int mrd__cmd_open(const mrd__cli *cli)
 {
+    /* A file that is not there is said here, before there is a page to say it. */
+    for (size_t i = 0; i < cli->operands.count; i++) {
+        char first;
+        size_t got;
+        mrd_error error = {0};
+        if (mrd__file_head(cli->operands.data[i], &first, 1, &got, &error) != MRD_OK)
+            return mrd__cli_fail(&error);
+    }
     /* A look at a file makes no folders: the result store is there only when it is asked for. */
     return run_server(cli, mrd__cli_value(cli, "data"), !mrd__cli_has(cli, "no-browser"));
 }

@@ -1,6 +1,6 @@
 // What a case file cannot say: exit codes under --strict, output that cannot be written, generators,
 // results, Arrow, completion.
-import { spawnSync } from "node:child_process"
+import { spawn, spawnSync } from "node:child_process"
 import { createHash } from "node:crypto"
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -58,6 +58,21 @@ await test("cli/one unreadable of several", async () => {
   const out = await exits(1, ["dump", "--table", "slice", "clean.json", "none.json"],
     /^meridian: none\.json: /)
   expectSame("output", out.length, 0)
+})
+
+await test("cli/open and serve", async () => {
+  await exits(1, ["open", "--no-browser", "none.json"], /^meridian: none\.json: /)
+  await exits(2, ["serve", "file.json"], /^meridian: unexpected "file\.json"/)
+  const child = spawn(program, ["open", "--no-browser", "clean.json"], { cwd: scratch })
+  const line = await new Promise((resolve) => child.stdout.once("data", (data) =>
+    resolve(data.toString())))
+  const address = /^listening on (http:\/\/127\.0\.0\.1:\d+)\n$/.exec(line)
+  if (address === null) throw new Wrong(`it printed ${show(line)}`)
+  expectSame("page", (await fetch(`${address[1]}/`)).status, 200)
+  const ended = new Promise((resolve) => child.once("exit", (code, signal) =>
+    resolve(code ?? signal)))
+  child.kill("SIGINT")
+  expectSame("exit after SIGINT", await ended, 0)
 })
 
 await test("cli/gzip of several members with padding", async () => {
