@@ -42,4 +42,12 @@ failed=0
 node "$here/arrow.test.mjs" "$out/samples" || failed=1
 mkdir -p "$out/foreign"
 node "$here/arrow_reader.test.mjs" "$out/foreign" "$out/arrow_dump" || failed=1
+
+program=${MERIDIAN:-$build/meridian}
+if [ -x "$program" ]; then
+    mkdir -p "$out/parquet"
+    node "$here/parquet.test.mjs" "$out/parquet" "$program" || failed=1
+else
+    echo "SKIP interop/parquet: $program was not built"
+fi
 exit $failed
