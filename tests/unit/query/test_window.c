@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "query/window.h"
+
 enum {
     R_ID,
     R_TS,
@@ -613,6 +615,64 @@ static void test_arrow_stream(void **state)
     kit_free(&store);
 }
 
+/* Tracks of one row, each covered from 0 to 1,000, with counters between. */
+static mrd__store *wide_store(uint32_t tracks)
+{
+    mrd__store *store = kit_store(0);
+    for (uint32_t i = 0; i < tracks; i++) {
+        if (i % 7 == 6) {
+            kit_track(store, MRD__TRACK_COUNTER, "c", MRD__NONE, MRD__NONE);
+            kit_sample(store, 0, i);
+            continue;
+        }
+        kit_track(store, MRD__TRACK_THREAD, "t", MRD__NONE, MRD__NONE);
+        kit_row(store, 0, 0);
+        kit_slice(store, 0, 1000, "s");
+    }
+    kit_seal(store);
+    return store;
+}
+
+/* Many rows take another way through memory and several batches: nothing else may change. */
+static void test_many_rows(void **state)
+{
+    (void)state;
+    mrd__store *store = wide_store(300);
+    kit_answer all = kit_ask(store, "buckets=4096", false, MRD_FORMAT_CSV);
+    assert_int_equal(all.status, MRD_OK);
+    assert_int_equal(all.rows, 300 * 4096);
+    kit_answer one = kit_ask(store, "buckets=4096&tracks=251", false, MRD_FORMAT_CSV);
+    kit_answer counter = kit_ask(store, "buckets=4096&tracks=6", false, MRD_FORMAT_CSV);
+    assert_int_equal(one.rows, 4096);
+    assert_int_equal(counter.rows, 4096);
+    for (size_t i = 0; i < one.rows * one.columns; i++) {
+        size_t row = i / one.columns;
+        size_t column = i % one.columns;
+        if (column == G_LONGEST) continue;
+        assert_true(mrd__str_equal(kit_field(&one, row, column),
+                                   kit_field(&all, 251 * 4096 + row, column)));
+        assert_true(mrd__str_equal(kit_field(&counter, row, column),
+                                   kit_field(&all, 6 * 4096 + row, column)));
+    }
+    kit_answer_reset(&all);
+    kit_answer_reset(&one);
+    kit_answer_reset(&counter);
+    kit_free(&store);
+}
+
+static void test_too_many_cells(void **state)
+{
+    (void)state;
+    mrd__store *store = wide_store(MRD__MAX_WINDOW_CELLS / 4096 + 2);
+    kit_answer answer = kit_ask(store, "buckets=4096", false, MRD_FORMAT_ARROW);
+    assert_int_equal(answer.status, MRD_ERR_ARGUMENT);
+    assert_string_equal(answer.error.code, "bad_buckets");
+    assert_int_equal(answer.error.limit, MRD__MAX_WINDOW_CELLS);
+    assert_int_equal(answer.text.size, 0);
+    kit_answer_reset(&answer);
+    kit_free(&store);
+}
+
 static mrd_status refuse(void *ctx, const void *data, size_t size, mrd_error *error)
 {
     (void)data, (void)size, (void)error;
@@ -654,7 +714,8 @@ int main(void)
         cmocka_unit_test(test_json_document),        cmocka_unit_test(test_errors),
         cmocka_unit_test(test_too_many_rows),        cmocka_unit_test(test_empty_and_single),
         cmocka_unit_test(test_buckets_of_one_point), cmocka_unit_test(test_arrow_stream),
-        cmocka_unit_test(test_sink_failures),
+        cmocka_unit_test(test_sink_failures),        cmocka_unit_test(test_many_rows),
+        cmocka_unit_test(test_too_many_cells),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
