@@ -310,6 +310,7 @@ uint64_t mrd__shard_own_args(mrd__shard *shard, const char *text, size_t size)
         mrd__assert(shard->blobs.count < MRD__BLOBS_MAX);
         mrd__text_blob fresh = {.data = mrd__pages_alloc(capacity), .capacity = capacity};
         mrd__vec_push(&shard->blobs, fresh);
+        mrd__assert(shard->blobs.data != NULL);
         blob = &shard->blobs.data[shard->blobs.count - 1];
     }
     /* A zero byte stays behind each text: the reader of args may look at it. */

@@ -47,8 +47,8 @@ void mrd__join_args(mrd__item *begin, const mrd__item *end, const mrd__args_join
 
 typedef MRD__VEC(uint32_t) index_list;
 
-/* Open begins, and those that an E of an outer one cut at cut_ts: their own E may still come at that
- * very time, then nothing was amiss. */
+/* Open begins, and those that an E of an outer one cut at cut_ts: their own E may still come at
+ * that very time, then nothing was amiss. */
 typedef struct pairing {
     mrd__item *items;
     index_list open, cut;
