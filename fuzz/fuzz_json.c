@@ -51,7 +51,7 @@ static uint64_t mix_fact(uint64_t sum, const mrd__shard *shard, const mrd__fact 
     sum = mrd__hash_mix(sum, place ? (uint64_t)fact->args : 0);
     if (fact->phase == MRD__COUNTER) return mix_text(sum, shard, fact->extra);
     if (fact->extra == 0) return sum;
-    const mrd__side *side = &shard->sides.data[fact->extra - 1];
+    const mrd__side *side = mrd__shard_side_of(shard, fact->extra);
     sum = mix_text(mix_text(sum, shard, side->id), shard, side->scope);
     return mrd__hash_mix(mix_text(sum, shard, side->bind_id), side->flags);
 }

@@ -46,6 +46,8 @@ mrd__cj_stop mrd__cj_read_elements(mrd__cj_core *core, const char *data, size_t 
 {
     mrd__cj_event event = {0};
     for (;;) {
+        /* What stands between almost any two events. */
+        if (size - *at > 2 && data[*at] == ',' && data[*at + 1] == '\n') *at += 2;
         while (*at < size && (mrd__cj_space(data[*at]) || data[*at] == ','))
             ++*at;
         if (*at == size) return MRD__CJ_WANT_MORE;

@@ -58,12 +58,13 @@ void mrd__cj_emit_stats(mrd__cj_out *out, const mrd__cj_walk *walk, uint64_t off
 
 /* ---- Text ---- */
 
-static uint64_t position_of(const mrd__cj_event *event, const char *at)
+static inline uint64_t position_of(const mrd__cj_event *event, const char *at)
 {
     return event->offset + (uint64_t)(at - event->text);
 }
 
-static uint32_t intern(mrd__cj_out *out, const mrd__cj_event *event, const mrd__cj_value *value)
+static inline uint32_t intern(mrd__cj_out *out, const mrd__cj_event *event,
+                              const mrd__cj_value *value)
 {
     uint64_t position = position_of(event, value->at);
     if (!value->special) return mrd__shard_string(out->shard, value->at, value->size, position);
@@ -73,7 +74,7 @@ static uint32_t intern(mrd__cj_out *out, const mrd__cj_event *event, const mrd__
 }
 
 /* A string field, or a number or bool as it is written; 0 where absent or of another type. */
-static uint32_t text_of(mrd__cj_out *out, const mrd__cj_event *event, mrd__cj_field field)
+static inline uint32_t text_of(mrd__cj_out *out, const mrd__cj_event *event, mrd__cj_field field)
 {
     if (!mrd__cj_has(event, field)) return 0;
     const mrd__cj_value *value = &event->fields[field];
@@ -82,7 +83,7 @@ static uint32_t text_of(mrd__cj_out *out, const mrd__cj_event *event, mrd__cj_fi
     return scalar ? intern(out, event, value) : 0;
 }
 
-static uint32_t name_of(mrd__cj_out *out, const mrd__cj_event *event)
+static inline uint32_t name_of(mrd__cj_out *out, const mrd__cj_event *event)
 {
     uint32_t name = text_of(out, event, MRD__CJ_NAME);
     if (name == 0) name = mrd__shard_string(out->shard, "[No name]", 9, event->offset);
@@ -134,20 +135,36 @@ static mrd__ident ident_of(mrd__cj_out *out, const mrd__cj_event *event, mrd__cj
     return ident;
 }
 
+static inline mrd__cj_thread *cached(mrd__cj_out *out, int64_t pid, int64_t tid)
+{
+    return &out->threads[mrd__hash_mix((uint64_t)pid, (uint64_t)tid) % MRD__CJ_THREADS];
+}
+
 static uint32_t cached_thread(mrd__cj_out *out, mrd__ident pid, mrd__ident tid)
 {
     if (pid.kind != MRD__IDENT_NUMBER || tid.kind != MRD__IDENT_NUMBER)
         return mrd__shard_thread(out->shard, pid, tid);
-    uint64_t hash = mrd__hash_mix((uint64_t)pid.number, (uint64_t)tid.number);
-    mrd__cj_thread *entry = &out->threads[hash % MRD__CJ_THREADS];
+    mrd__cj_thread *entry = cached(out, pid.number, tid.number);
     if (!entry->known || entry->pid != pid.number || entry->tid != tid.number)
         *entry =
             (mrd__cj_thread){pid.number, tid.number, mrd__shard_thread(out->shard, pid, tid), true};
     return entry->thread;
 }
 
+/* Is the field a whole number that the walker has handed over? */
+static inline bool is_whole(const mrd__cj_event *event, mrd__cj_field field)
+{
+    const mrd__cj_value *value = &event->fields[field];
+    return mrd__cj_has(event, field) && value->type == MRD__JSON_NUMBER && value->scale == 0;
+}
+
 static uint32_t thread_of(mrd__cj_out *out, const mrd__cj_event *event)
 {
+    if (is_whole(event, MRD__CJ_PID) && is_whole(event, MRD__CJ_TID)) {
+        int64_t pid = event->fields[MRD__CJ_PID].number, tid = event->fields[MRD__CJ_TID].number;
+        const mrd__cj_thread *entry = cached(out, pid, tid);
+        if (entry->known && entry->pid == pid && entry->tid == tid) return entry->thread;
+    }
     mrd__ident pid = ident_of(out, event, MRD__CJ_PID);
     mrd__ident tid = ident_of(out, event, MRD__CJ_TID);
     if (tid.kind == MRD__IDENT_NONE && pid.kind == MRD__IDENT_NUMBER) tid = pid;
@@ -174,7 +191,7 @@ static mrd__cj_number time_of(const mrd__cj_event *event, mrd__cj_field field, i
     return mrd__cj_decimal((mrd__str){value->at, value->size}, NS_SHIFT, out);
 }
 
-static bool timestamp(mrd__cj_out *out, const mrd__cj_event *event, int64_t *ts)
+static inline bool timestamp(mrd__cj_out *out, const mrd__cj_event *event, int64_t *ts)
 {
     if (!mrd__cj_has(event, MRD__CJ_TS)) {
         lose(out, event, MRD__LOSS_MISSING_TIMESTAMP, 0);
@@ -355,8 +372,8 @@ static bool bind_of(mrd__cj_out *out, const mrd__cj_event *event, mrd__side *sid
 
 /* ---- Phases ---- */
 
-static mrd__fact *push(mrd__cj_out *out, const mrd__cj_event *event, mrd__phase phase, int64_t ts,
-                       uint32_t name, uint32_t category, uint32_t thread)
+static inline mrd__fact *push(mrd__cj_out *out, const mrd__cj_event *event, mrd__phase phase,
+                              int64_t ts, uint32_t name, uint32_t category, uint32_t thread)
 {
     mrd__fact *fact = mrd__shard_push(out->shard);
     fact->args = (event->offset + 1) & OFFSET_MASK;

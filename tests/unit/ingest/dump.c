@@ -98,7 +98,7 @@ static void put_fact(mrd__buf *out, const mrd__shard *shard, const mrd__fact *fa
         mrd__buf_text(out, " series=");
         put_str(out, shard, fact->extra);
     } else if (fact->extra != 0) {
-        const mrd__side *side = &shard->sides.data[fact->extra - 1];
+        const mrd__side *side = mrd__shard_side_of(shard, fact->extra);
         mrd__buf_text(out, " id=");
         put_str(out, shard, side->id);
         mrd__buf_text(out, " scope=");
