@@ -21,6 +21,8 @@ import type { TraceInfo, TraceSummary } from "../wire/types.ts";
 /** While opening, the state is asked for this often should no event arrive, ms. */
 const POLL_MS = 400;
 const LINK_DELAY_MS = 250;
+/** Answers of several groups come close together: the texts are told once for all, ms. */
+const TELL_MS = 50;
 const TABS: readonly string[] = ["detail", "list", "losses"] satisfies Tab[];
 
 export function makeFeed(): { feed: Feed; client: DecoderClient } {
@@ -31,13 +33,18 @@ export function makeFeed(): { feed: Feed; client: DecoderClient } {
     later: (ms: number, run: () => void) => window.setTimeout(run, ms),
     cancel: (timer: number) => window.clearTimeout(timer),
   };
+  let telling = 0;
+  const tell = (): void => {
+    telling = 0;
+    status.value = {
+      events: feed.events, columns: feed.columns, ms: feed.lastMs, busy: feed.anyBusy,
+    };
+    answersVersion.value++;
+  };
   const feed: Feed = new Feed(clock, client, {
     changed: () => {
-      status.value = {
-        events: feed.events, columns: feed.columns, ms: feed.lastMs, busy: feed.anyBusy,
-      };
-      answersVersion.value++;
       frames.invalidate(Stale.Full);
+      if (telling === 0) telling = window.setTimeout(tell, TELL_MS);
     },
     modeChanged: (next) => (mode.value = next),
   });

@@ -172,6 +172,7 @@ export function leavesOf(lane: Lane, out: Lane[] = []): Lane[] {
 export type Check = "all" | "none" | "some";
 
 export function checkOf(lane: Lane, unchecked: ReadonlySet<string>): Check {
+  if (unchecked.size === 0) return "all";
   let on = 0;
   let off = 0;
   for (const leaf of leavesOf(lane)) {

@@ -1,4 +1,5 @@
 import type { Table } from "apache-arrow";
+import { Arena } from "../base/arena.ts";
 import { eventKey } from "../wire/answers.ts";
 import type { Answer, CellRow, LaneData, Question, RawRow } from "../wire/answers.ts";
 import { doubles, optionalDoubles, textBytes, texts, unsigned } from "../wire/columns.ts";
@@ -15,6 +16,8 @@ import type { Intervals, OpenAt } from "./pairing.ts";
 
 const OSTD = 4;
 const LANE_CODES = 6;
+/** Interval lanes have no names of slices. */
+const NO_WORDS = new Uint32Array(0);
 /** Colours of the two interval pairs: indices into PALETTE. */
 const PAIR_COLORS = [0, 3] as const;
 
@@ -69,13 +72,12 @@ function snapshotTracks(
 }
 
 function intervalRow(
-  from: Intervals, order: Uint32Array, first: number, last: number,
+  arena: Arena, from: Intervals, order: Uint32Array, first: number, last: number,
 ): RawRow {
   const count = last - first;
   const out: RawRow = {
-    start: new Float64Array(count), end: new Float64Array(count),
-    name: new Uint32Array(count), color: new Uint8Array(count),
-    flags: new Uint8Array(count), id: new Uint32Array(count),
+    start: arena.f64(count), end: arena.f64(count), name: arena.u32(count),
+    color: arena.u8(count), flags: arena.u8(count), id: arena.u32(count),
   };
   for (let to = 0; to < count; to++) {
     const at = order[first + to]!;
@@ -89,7 +91,9 @@ function intervalRow(
   return out;
 }
 
-function addIntervals(lanes: Map<string, LaneData>, from: Intervals, components: string[]): void {
+function addIntervals(
+  arena: Arena, lanes: Map<string, LaneData>, from: Intervals, components: string[],
+): void {
   const keys = new Int32Array(from.count);
   for (let at = 0; at < from.count; at++) keys[at] = from.component[at]! * PAIRS + from.pair[at]!;
   const groups = groupBy(keys, components.length * PAIRS);
@@ -98,7 +102,7 @@ function addIntervals(lanes: Map<string, LaneData>, from: Intervals, components:
     const last = groups.from[key + 1]!;
     if (first === last) continue;
     const opener = CATEGORIES[(key % PAIRS) * 2]!;
-    const row = intervalRow(from, groups.order, first, last);
+    const row = intervalRow(arena, from, groups.order, first, last);
     lanes.set(eventKey(components[Math.floor(key / PAIRS)]!, opener),
       { form: "bars", rows: [row], events: last - first });
   }
@@ -141,7 +145,7 @@ export function decodeR(table: Table, question: Question): Answer {
     { start: question.start, end: question.end, simEnd: metadata.simEnd },
   );
   const lanes = new Map<string, LaneData>();
-  addIntervals(lanes, intervals, components);
+  addIntervals(new Arena(), lanes, intervals, components);
   addPoints(lanes, time, value, category, component);
   return {
     mode: "raw", start: question.start, end: question.end, buckets: 0, events: table.numRows,
@@ -151,6 +155,7 @@ export function decodeR(table: Table, question: Question): Answer {
 }
 
 interface CellSource {
+  readonly arena: Arena;
   readonly bucket: Int32Array;
   readonly count: Uint32Array;
   readonly busy: Float64Array;
@@ -160,10 +165,9 @@ function intervalCells(
   from: CellSource, order: Uint32Array, first: number, last: number, buckets: number, pair: number,
 ): CellRow {
   const out: CellRow = {
-    busy: new Float32Array(buckets), depth: new Uint8Array(buckets),
-    count: new Uint32Array(buckets),
-    longest: new Uint32Array(0), name: new Uint32Array(0),
-    color: new Uint8Array(buckets).fill(PAIR_COLORS[pair] ?? 0),
+    busy: from.arena.f32(buckets), depth: from.arena.u8(buckets),
+    count: from.arena.u32(buckets), longest: NO_WORDS, name: NO_WORDS,
+    color: from.arena.u8(buckets).fill(PAIR_COLORS[pair] ?? 0),
   };
   for (let at = first; at < last; at++) {
     const row = order[at]!;
@@ -176,7 +180,7 @@ function intervalCells(
 function instantLane(
   from: CellSource, order: Uint32Array, first: number, last: number, buckets: number,
 ): LaneData {
-  const count = new Uint32Array(buckets);
+  const count = from.arena.u32(buckets);
   for (let at = first; at < last; at++) count[from.bucket[order[at]!]!] = from.count[order[at]!]!;
   return { form: "density", count, events: total(count) };
 }
@@ -187,9 +191,10 @@ export function decodeG(table: Table, question: Question, buckets: number): Answ
   const category = categoryCodes(texts(table, "category"));
   const bucket = bucketColumn(table, question, buckets);
   const count = unsigned(table, "event_count", 0);
-  const cells: CellSource = { bucket, count, busy: doubles(table, "busy_ratio") };
+  const arena = new Arena();
+  const cells: CellSource = { arena, bucket, count, busy: doubles(table, "busy_ratio") };
   const steps: StepColumns = {
-    bucket, count, last: doubles(table, "last_value"),
+    arena, bucket, count, last: doubles(table, "last_value"),
     min: optionalDoubles(table, "min_value"), max: optionalDoubles(table, "max_value"),
   };
   const keys = new Int32Array(table.numRows);

@@ -1,4 +1,5 @@
 import type { Table } from "apache-arrow";
+import { Arena } from "../base/arena.ts";
 import { colorIndex } from "../base/color.ts";
 import { NONE, UNCLOSED } from "../wire/answers.ts";
 import type { Answer, CellRow, LaneData, Question, RawRow } from "../wire/answers.ts";
@@ -48,6 +49,7 @@ export function colorsOf(names: readonly string[]): Uint8Array {
 }
 
 interface RawColumns {
+  readonly arena: Arena;
   readonly id: Uint32Array;
   readonly ts: Float64Array;
   readonly dur: Float64Array;
@@ -60,9 +62,9 @@ function rawRow(
 ): RawRow {
   const count = last - first;
   const out: RawRow = {
-    start: new Float64Array(count), end: new Float64Array(count),
-    name: new Uint32Array(count), color: new Uint8Array(count),
-    flags: new Uint8Array(count), id: new Uint32Array(count),
+    start: from.arena.f64(count), end: from.arena.f64(count),
+    name: from.arena.u32(count), color: from.arena.u8(count),
+    flags: from.arena.u8(count), id: from.arena.u32(count),
   };
   for (let to = 0; to < count; to++) {
     const row = order[first + to]!;
@@ -107,7 +109,7 @@ export function decodeSR(
   const keys = rowKeys(track, unsigned(table, "row", 0));
   const name = texts(table, "name");
   const columns: RawColumns = {
-    id: unsigned(table, "id"), ts: doubles(table, "ts_ns"), dur: doubles(table, "dur_ns"),
+    arena: new Arena(), id: unsigned(table, "id"), ts: doubles(table, "ts_ns"), dur: doubles(table, "dur_ns"),
     name, color: colorsOf(name.texts),
   };
   const groups = groupBy(keys.keys, keys.track.length);
@@ -138,11 +140,11 @@ export function bucketOf(start: number, question: Question, buckets: number): nu
   return at < 0 ? 0 : at >= buckets ? buckets - 1 : at;
 }
 
-function emptyCells(buckets: number): CellRow {
+function emptyCells(arena: Arena, buckets: number): CellRow {
   return {
-    busy: new Float32Array(buckets), depth: new Uint8Array(buckets),
-    count: new Uint32Array(buckets), longest: new Uint32Array(buckets).fill(NONE),
-    name: new Uint32Array(buckets).fill(NONE), color: new Uint8Array(buckets),
+    busy: arena.f32(buckets), depth: arena.u8(buckets), count: arena.u32(buckets),
+    longest: arena.u32(buckets).fill(NONE), name: arena.u32(buckets).fill(NONE),
+    color: arena.u8(buckets),
   };
 }
 
@@ -156,6 +158,7 @@ export function setDepths(row: CellRow): CellRow {
 }
 
 interface CellColumns {
+  readonly arena: Arena;
   readonly bucket: Int32Array;
   readonly count: Uint32Array;
   readonly busy: Float64Array;
@@ -167,7 +170,7 @@ interface CellColumns {
 function cellRow(
   from: CellColumns, order: Uint32Array, first: number, last: number, buckets: number,
 ): CellRow {
-  const out = emptyCells(buckets);
+  const out = emptyCells(from.arena, buckets);
   for (let at = first; at < last; at++) {
     const row = order[at]!;
     const to = from.bucket[row]!;
@@ -182,6 +185,7 @@ function cellRow(
 }
 
 export interface StepColumns {
+  readonly arena: Arena;
   readonly bucket: Int32Array;
   readonly count: Uint32Array;
   readonly last: Float64Array;
@@ -194,10 +198,10 @@ export function stepsLane(
   from: StepColumns, order: Uint32Array, first: number, end: number, buckets: number,
   gapValue: number,
 ): LaneData {
-  const last = new Float32Array(buckets).fill(NaN);
-  const min = new Float32Array(buckets).fill(NaN);
-  const max = new Float32Array(buckets).fill(NaN);
-  const count = new Uint32Array(buckets);
+  const last = from.arena.f32(buckets).fill(NaN);
+  const min = from.arena.f32(buckets).fill(NaN);
+  const max = from.arena.f32(buckets).fill(NaN);
+  const count = from.arena.u32(buckets);
   let low = 0;
   let high = 0;
   let events = 0;
@@ -246,12 +250,13 @@ export function decodeSG(
   const name = texts(table, "longest_name");
   const bucket = bucketColumn(table, question, buckets);
   const count = unsigned(table, "event_count", 0);
+  const arena = new Arena();
   const cells: CellColumns = {
-    bucket, count, busy: optionalDoubles(table, "busy_ratio"),
+    arena, bucket, count, busy: optionalDoubles(table, "busy_ratio"),
     longest: unsigned(table, "longest_id"), name, color: colorsOf(name.texts),
   };
   const steps: StepColumns = {
-    bucket, count, last: optionalDoubles(table, "last_value"),
+    arena, bucket, count, last: optionalDoubles(table, "last_value"),
     min: optionalDoubles(table, "min_value"), max: optionalDoubles(table, "max_value"),
   };
   const groups = groupBy(keys.keys, keys.track.length);
@@ -265,7 +270,7 @@ export function decodeSG(
         buckets, NaN));
       continue;
     }
-    const rows = rowsKeys.map((key) => (key < 0 ? emptyCells(buckets)
+    const rows = rowsKeys.map((key) => (key < 0 ? emptyCells(arena, buckets)
       : cellRow(cells, groups.order, groups.from[key]!, groups.from[key + 1]!, buckets)));
     const events = rows.reduce((sum, row) => sum + total(row.count), 0);
     if (form === "density" && rows[0] !== undefined) {

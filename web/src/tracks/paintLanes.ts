@@ -118,11 +118,29 @@ function paintRows(
     if (offset < 0) return;
     const { pixels, columns } = scene.renderer;
     pixels.fill(scene.theme.bgPixel, offset, offset + columns);
-    if (under) paintRow(scene, feed, slot.under!, slot.underMap, lane, row, offset);
+    if (under) paintUnder(scene, feed, slot, lane, row, offset);
     if (slot.answer === null || !slot.answered.has(lane.dataKey)) continue;
     paintRow(scene, feed, slot.answer, slot.map, lane, row, offset);
     if (!dense) labelRow(scene, feed, slot, lane, row, offset, top, high);
   }
+}
+
+/** Paints the older answer where the newer one does not reach: left and right of it. */
+function paintUnder(
+  scene: Scene, feed: Feed, slot: Slot, lane: Lane, row: number, offset: number,
+): void {
+  const map = slot.underMap;
+  const { first, last } = map;
+  if (slot.answer === null || !slot.answered.has(lane.dataKey)) {
+    paintRow(scene, feed, slot.under!, map, lane, row, offset);
+    return;
+  }
+  map.last = Math.max(first, Math.min(last, slot.map.first));
+  if (map.last > first) paintRow(scene, feed, slot.under!, map, lane, row, offset);
+  map.last = last;
+  map.first = Math.min(last, Math.max(first, slot.map.last));
+  if (map.first < last) paintRow(scene, feed, slot.under!, map, lane, row, offset);
+  map.first = first;
 }
 
 function paintRow(

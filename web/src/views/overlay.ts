@@ -1,3 +1,4 @@
+import { laneAt } from "../state/lanes.ts";
 import { cursor, picked, selection, view } from "../state/store.ts";
 import { rowHeight, rowTop } from "../tracks/paintLanes.ts";
 import type { Stage } from "./stage.ts";
@@ -95,10 +96,9 @@ function paintPicked(
 function paintLoading(stage: Stage, context: CanvasRenderingContext2D, width: number): void {
   const { layout, scrollTop, height } = stage.port;
   context.fillStyle = stage.colors.acc;
-  for (let at = 0; at < layout.lanes.length; at++) {
+  for (let at = Math.max(0, laneAt(layout, scrollTop)); at < layout.lanes.length; at++) {
     const y = layout.top[at]! - scrollTop;
     if (y >= height) break;
-    if (layout.top[at + 1]! - scrollTop <= 0) continue;
     const slot = stage.feed.slotOf(layout.lanes[at]!);
     if (slot === undefined || !stage.feed.slow(slot)) continue;
     context.globalAlpha = 0.7;
