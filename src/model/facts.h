@@ -97,6 +97,8 @@ void mrd__writer_finish(mrd__writer *writer);
 void mrd__loss_merge(mrd__loss_vec *list, const mrd__loss *loss);
 /* Excerpt of at most MRD__LOSS_EXCERPT bytes, whole and valid UTF-8. */
 void mrd__loss_set_excerpt(mrd__loss *loss, const char *text, size_t size);
+/* Free the side records; facts keep their extra. */
+void mrd__shard_free_sides(mrd__shard *shard);
 /* Free what only reading and joining need: facts, pools, threads, sides. Blobs stay. */
 void mrd__shard_destroy(mrd__shard *shard);
 

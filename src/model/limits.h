@@ -6,8 +6,8 @@
  * enough that the unused rest of the last one does not matter (it is never touched). */
 #define MRD__FACT_BLOCK_BYTES ((size_t)4 << 20)
 
-/* The same for side records (ids of async and flow events). */
-#define MRD__SIDE_BLOCK_BYTES ((size_t)1 << 20)
+/* The same for side records (ids of async and flow events): one huge page. */
+#define MRD__SIDE_BLOCK_BYTES ((size_t)2 << 20)
 
 /* Facts of one trace: ranks and slice ids are 32 bit, UINT32_MAX means none. */
 #define MRD__FACTS_MAX 4294967294u

@@ -77,6 +77,14 @@ mrd__shard *mrd__writer_shard(mrd__writer *writer, uint32_t file)
     return shard;
 }
 
+void mrd__shard_free_sides(mrd__shard *shard)
+{
+    for (size_t i = 0; i < shard->side_blocks.count; i++)
+        mrd__pages_free(shard->side_blocks.data[i], MRD__SIDE_BLOCK_BYTES);
+    mrd__vec_reset(&shard->side_blocks);
+    shard->side_count = 0;
+}
+
 void mrd__shard_destroy(mrd__shard *shard)
 {
     for (size_t i = 0; i < shard->blocks.count; i++)
@@ -85,9 +93,7 @@ void mrd__shard_destroy(mrd__shard *shard)
     mrd__pool_reset(&shard->pool);
     mrd__vec_reset(&shard->threads);
     mrd__free(shard->thread_slots);
-    for (size_t i = 0; i < shard->side_blocks.count; i++)
-        mrd__pages_free(shard->side_blocks.data[i], MRD__SIDE_BLOCK_BYTES);
-    mrd__vec_reset(&shard->side_blocks);
+    mrd__shard_free_sides(shard);
     mrd__vec_reset(&shard->blobs);
     mrd__vec_reset(&shard->metadata);
     mrd__arena_reset(&shard->texts);
@@ -308,9 +314,9 @@ uint64_t mrd__shard_own_args(mrd__shard *shard, const char *text, size_t size)
         if (capacity > MRD__BLOB_LARGEST) capacity = MRD__BLOB_LARGEST;
         if (capacity < size + 1) capacity = size + 1;
         mrd__assert(shard->blobs.count < MRD__BLOBS_MAX);
+        mrd__assert(shard->blobs.data != NULL || shard->blobs.capacity == 0);
         mrd__text_blob fresh = {.data = mrd__pages_alloc(capacity), .capacity = capacity};
         mrd__vec_push(&shard->blobs, fresh);
-        mrd__assert(shard->blobs.data != NULL);
         blob = &shard->blobs.data[shard->blobs.count - 1];
     }
     /* A zero byte stays behind each text: the reader of args may look at it. */

@@ -78,7 +78,6 @@ static void seal_facts(mrd__sealing *seal)
     mrd__seal_sort_out(seal);
     mrd__seal_pair(seal);
     mrd__seal_tracks(seal);
-    mrd__seal_metadata(seal);
     mrd__seal_place(seal);
     mrd__seal_flows(seal);
     mrd__seal_view(seal);

@@ -10,6 +10,7 @@ typedef struct binding {
     mrd__sealing *seal;
     mrd__flow_point **points; /* by (thread, ts, order) */
     size_t *thread_first;     /* [threads + 1] */
+    mrd__sort_key *room;      /* [2 * points]: one for all sorting, it is large */
 } binding;
 
 static void bind_group(void *ctx, size_t index, uint32_t worker)
@@ -48,8 +49,7 @@ static void group_points(binding *b)
     mrd__sealing *seal = b->seal;
     size_t count = seal->points.count;
     b->thread_first = mrd__new_array(size_t, seal->threads.count + 2);
-    mrd__sort_key *room = mrd__alloc(2 * count * sizeof *room);
-    mrd__sort_key *keys = room;
+    mrd__sort_key *keys = b->room;
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         if (seal->points.data[i].thread == MRD__NONE) continue;
@@ -58,7 +58,7 @@ static void group_points(binding *b)
     }
     for (size_t t = 0; t < seal->threads.count; t++)
         b->thread_first[t + 1] += b->thread_first[t];
-    keys = mrd__radix_sort(keys, room + count, kept);
+    keys = mrd__radix_sort(keys, b->room + count, kept);
     b->points = mrd__new_array(mrd__flow_point *, kept);
     size_t *next = mrd__new_array(size_t, seal->threads.count + 1);
     memcpy(next, b->thread_first, seal->threads.count * sizeof *next);
@@ -67,21 +67,18 @@ static void group_points(binding *b)
         b->points[next[point->thread]++] = point;
     }
     mrd__free(next);
-    mrd__free(room);
 }
 
 /* Flow indices sorted by one of their slices. */
-static uint32_t *flows_by(const mrd__store *store, bool from)
+static uint32_t *flows_by(const mrd__store *store, bool from, mrd__sort_key *room)
 {
     size_t count = store->flow_count;
     uint32_t *out = mrd__new_array(uint32_t, count);
-    mrd__sort_key *room = mrd__alloc(2 * count * sizeof *room);
     for (size_t i = 0; i < count; i++)
         room[i] = (mrd__sort_key){from ? store->flows[i].from : store->flows[i].to, (uint32_t)i};
     const mrd__sort_key *keys = mrd__radix_sort(room, room + count, count);
     for (size_t i = 0; i < count; i++)
         out[i] = keys[i].index;
-    mrd__free(room);
     return out;
 }
 
@@ -90,12 +87,13 @@ void mrd__seal_flows(mrd__sealing *seal)
     if (seal->points.count == 0) return;
     mrd__store *store = seal->store;
     binding b = {.seal = seal};
+    b.room = mrd__alloc(2 * seal->points.count * sizeof *b.room);
     group_points(&b);
     mrd__parallel_for(seal->workers, seal->groups.count, bind_group, &b);
     mrd__free(b.points);
     mrd__free(b.thread_first);
     mrd__flow_links links = {0};
-    mrd__flows_join(seal->points.data, seal->points.count, &links, &seal->worker[0].found);
+    mrd__flows_join(seal->points.data, seal->points.count, b.room, &links, &seal->worker[0].found);
     store->flow_count = links.count;
     store->flows = mrd__new_array(mrd__flow, links.count);
     for (size_t i = 0; i < links.count; i++) {
@@ -111,6 +109,7 @@ void mrd__seal_flows(mrd__sealing *seal)
         mrd__column_set(&flow->to_time, 0, to->ts);
     }
     mrd__vec_reset(&links);
-    store->flow_by_from = flows_by(store, true);
-    store->flow_by_to = flows_by(store, false);
+    store->flow_by_from = flows_by(store, true, b.room);
+    store->flow_by_to = flows_by(store, false, b.room);
+    mrd__free(b.room);
 }

@@ -196,6 +196,12 @@ static bool overflows(const mrd__fact *fact)
            __builtin_add_overflow(fact->ts, fact->dur, &end);
 }
 
+static uint32_t carries_flow(const counting *c, const mrd__fact *fact)
+{
+    if (fact->extra == 0 || fact->phase == MRD__COUNTER) return 0;
+    return mrd__shard_side_of(c->chunk->shard, fact->extra)->bind_id != 0;
+}
+
 static void count_chunk(counting *c)
 {
     mrd__span *span = c->span;
@@ -222,6 +228,7 @@ static void count_chunk(counting *c)
                     c->seal->threads.data[c->threads[fact->thread].thread].process;
         }
         fact->thread = group;
+        fact->extra = carries_flow(c, fact); /* the side records go before the facts move */
     }
 }
 
@@ -265,9 +272,7 @@ static void move_fact(const mrd__sealing *seal, const mrd__joined *chunk, const 
         item->args = mrd__args_make(source, at);
         if ((fact->flags & MRD__ARGS_PLACE) != 0) item->marks |= MRD__ITEM_PLACE;
     }
-    if (fact->extra != 0 && fact->phase != MRD__COUNTER &&
-        mrd__shard_side_of(chunk->shard, fact->extra)->bind_id != 0)
-        item->marks |= MRD__ITEM_FLOW;
+    if (fact->extra != 0) item->marks |= MRD__ITEM_FLOW;
 }
 
 /* Give back the facts [from, to) of a shard. */

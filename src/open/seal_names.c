@@ -207,3 +207,40 @@ void mrd__seal_order_groups(mrd__sealing *seal, uint32_t *place)
     seal->groups.capacity = count;
     mrd__free(keys);
 }
+
+/* ---- Names of tracks ---- */
+
+/* "category:id", with the scope between them where there is one. */
+static mrd__str_id async_name(mrd__sealing *seal, const mrd__group *group)
+{
+    mrd__buf text = {0};
+    const mrd__str_id parts[] = {group->category, group->id_scope, group->id};
+    for (size_t i = 0; i < 3; i++) {
+        if (parts[i] == 0) continue;
+        if (text.size > 0) mrd__buf_char(&text, ':');
+        mrd__buf_str(&text, seal->strings.data[parts[i]]);
+    }
+    mrd__str_id id = mrd__seal_string(seal, text.data, text.size);
+    mrd__buf_reset(&text);
+    return id;
+}
+
+static mrd__str_id counter_name(mrd__sealing *seal, const mrd__group *group)
+{
+    mrd__buf text = {0};
+    mrd__buf_str(&text, seal->strings.data[group->name]);
+    mrd__buf_char(&text, ' ');
+    mrd__buf_str(&text, seal->strings.data[group->series]);
+    mrd__str_id id = mrd__seal_string(seal, text.data, text.size);
+    mrd__buf_reset(&text);
+    return id;
+}
+
+void mrd__seal_track_names(mrd__sealing *seal)
+{
+    for (size_t g = 0; g < seal->groups.count; g++) {
+        mrd__group *group = &seal->groups.data[g];
+        if (group->kind == MRD__TRACK_COUNTER) group->track_name = counter_name(seal, group);
+        if (group->kind == MRD__TRACK_ASYNC) group->track_name = async_name(seal, group);
+    }
+}

@@ -95,32 +95,6 @@ static uint64_t placed(const mrd__group *group)
     return slices ? group->nested.count - group->nested.dropped : group->count;
 }
 
-/* "category:id", with the scope between them where there is one. */
-static mrd__str_id async_name(mrd__sealing *seal, const mrd__group *group)
-{
-    mrd__buf text = {0};
-    const mrd__str_id parts[] = {group->category, group->id_scope, group->id};
-    for (size_t i = 0; i < 3; i++) {
-        if (parts[i] == 0) continue;
-        if (text.size > 0) mrd__buf_char(&text, ':');
-        mrd__buf_str(&text, seal->strings.data[parts[i]]);
-    }
-    mrd__str_id id = mrd__seal_string(seal, text.data, text.size);
-    mrd__buf_reset(&text);
-    return id;
-}
-
-static mrd__str_id counter_name(mrd__sealing *seal, const mrd__group *group)
-{
-    mrd__buf text = {0};
-    mrd__buf_str(&text, seal->strings.data[group->name]);
-    mrd__buf_char(&text, ' ');
-    mrd__buf_str(&text, seal->strings.data[group->series]);
-    mrd__str_id id = mrd__seal_string(seal, text.data, text.size);
-    mrd__buf_reset(&text);
-    return id;
-}
-
 static mrd__track track_of(mrd__sealing *seal, const mrd__group *group)
 {
     mrd__track track = {.kind = group->kind,
@@ -135,10 +109,10 @@ static mrd__track track_of(mrd__sealing *seal, const mrd__group *group)
         track.thread = seal->threads.data[group->thread].index;
         track.name = seal->threads.data[group->thread].name;
     } else if (group->kind == MRD__TRACK_COUNTER) {
-        track.name = counter_name(seal, group);
+        track.name = group->track_name;
         track.series = group->series;
     } else if (group->kind == MRD__TRACK_ASYNC) {
-        track.name = async_name(seal, group);
+        track.name = group->track_name;
     } else if (group->process != MRD__NONE) {
         track.name = seal->processes.data[group->process].name;
     }
@@ -281,36 +255,47 @@ static void note_placed(mrd__sealing *seal, size_t index)
         mrd__pages_release(seal->items, from * sizeof(mrd__item), to * sizeof(mrd__item));
 }
 
+/* One slice into the columns, handed over by value: they do not alias what is written. */
+static void put_slice(mrd__slices s, uint32_t id, const mrd__item *item, int64_t end,
+                      uint32_t parent)
+{
+    mrd__column_set(s.start, id, item->ts);
+    mrd__column_set(s.end, id, end);
+    s.name[id] = item->name;
+    s.category[id] = item->category;
+    s.parent[id] = parent;
+    s.args[id] = (item->marks & MRD__ITEM_PLACE) != 0 ? 0 : item->args;
+    s.flags[id] = item->flags;
+    s.order[id] = item->order;
+}
+
+#define PREFETCH_ITEMS 16
+
 /* lane[i] turns from the lane of item i into its slice id. */
 static void place_slices(mrd__sealing *seal, mrd__seal_worker *worker, mrd__group *group)
 {
-    mrd__slices *s = &seal->store->slices;
-    mrd__nested *nested = &group->nested;
+    const mrd__slices slices = seal->store->slices;
+    const mrd__nested *nested = &group->nested;
+    const mrd__item *items = &seal->items[group->first];
     uint32_t *cursor = place_rows(seal->store, group);
-    uint64_t given_back = group->first;
+    uint32_t given_back = 0;
     for (uint32_t i = 0; i < nested->count; i++) {
         if (nested->lane[i] == MRD__NONE) continue;
-        const mrd__item *item = &seal->items[group->first + i];
+        const mrd__item *item = &items[i];
+        __builtin_prefetch(item + PREFETCH_ITEMS);
         uint32_t id = cursor[nested->lane[i]]++;
         nested->lane[i] = id;
         int64_t end = mrd__item_end(item);
         bool unclosed = (item->flags & MRD__SLICE_UNCLOSED) != 0;
         widen(worker, item->ts, unclosed ? item->ts : end);
         worker->unclosed += unclosed;
-        mrd__column_set(s->start, id, item->ts);
-        mrd__column_set(s->end, id, end);
-        s->name[id] = item->name;
-        s->category[id] = item->category;
         uint32_t parent = nested->parent[i];
-        s->parent[id] = parent == MRD__NONE ? MRD__NONE : nested->lane[parent];
-        s->args[id] = (item->marks & MRD__ITEM_PLACE) != 0 ? 0 : item->args;
-        s->flags[id] = item->flags;
-        s->order[id] = item->order;
+        put_slice(slices, id, item, end, parent == MRD__NONE ? MRD__NONE : nested->lane[parent]);
         if ((item->marks & MRD__ITEM_FLOW) != 0) bind_v2(seal, item->order, id);
-        if (group->first + i - given_back == RELEASE_ITEMS) { /* a long track */
-            mrd__pages_release(seal->items, given_back * sizeof(mrd__item),
+        if (i - given_back == RELEASE_ITEMS) { /* a long track */
+            mrd__pages_release(seal->items, (group->first + given_back) * sizeof(mrd__item),
                                (group->first + i) * sizeof(mrd__item));
-            given_back = group->first + i;
+            given_back = i;
         }
     }
     mrd__free(cursor);

@@ -279,6 +279,16 @@ static void take_blobs(mrd__sealing *seal)
     }
 }
 
+/* What the facts do not need any more, before they move: that is where memory is tightest. */
+static void free_reading(mrd__sealing *seal)
+{
+    mrd__writer *writer = seal->writer;
+    for (size_t s = 0; s < writer->shards.count; s++) {
+        mrd__shard_free_sides(writer->shards.data[s]);
+        if (writer->events == NULL) mrd__pool_reset(&writer->shards.data[s]->pool);
+    }
+}
+
 void mrd__seal_sort_out(mrd__sealing *seal)
 {
     take_blobs(seal);
@@ -293,6 +303,9 @@ void mrd__seal_sort_out(mrd__sealing *seal)
     spans.place = mrd__new_array(uint32_t, seal->groups.count);
     mrd__seal_order_groups(seal, spans.place);
     set_cursors(seal, &spans);
+    mrd__seal_track_names(seal);
+    mrd__seal_metadata(seal);
+    free_reading(seal);
     seal->items = mrd__pages_alloc(seal->item_count * sizeof *seal->items);
     mrd__parallel_for(seal->workers, spans.count, move_span, &job);
     for (uint32_t s = 0; s < spans.count; s++)

@@ -165,6 +165,7 @@ mrd__str_id mrd__seal_string(mrd__sealing *seal, const char *text, size_t size)
     uint32_t hash = mrd__pool_hash(text, size);
     const mrd__writer *writer = seal->writer;
     for (size_t s = 0; s < writer->shards.count; s++) {
+        if (writer->shards.data[s]->pool.slots == NULL) continue; /* freed: the names are made */
         uint32_t id = find_in_pool(&writer->shards.data[s]->pool, text, size, hash);
         if (id != 0 && seal->string_map[s][id] != 0) return seal->string_map[s][id];
     }

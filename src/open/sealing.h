@@ -54,6 +54,7 @@ typedef struct mrd__thread_ref { /* of a shard's thread */
 
 /* A group of facts that becomes one track. */
 typedef struct mrd__group {
+    mrd__str_id track_name;             /* COUNTER, ASYNC */
     uint8_t kind;                       /* mrd__track_kind */
     uint8_t scope;                      /* INSTANT */
     uint32_t process, thread;           /* slots or MRD__NONE */
@@ -139,6 +140,7 @@ void mrd__seal_sort_out(mrd__sealing *seal);
 void mrd__seal_names(mrd__sealing *seal);
 /* place[g]: where group g stands afterwards */
 void mrd__seal_order_groups(mrd__sealing *seal, uint32_t *place);
+void mrd__seal_track_names(mrd__sealing *seal);
 /* seal_slices.c */
 void mrd__seal_pair(mrd__sealing *seal);
 void mrd__seal_tracks(mrd__sealing *seal);

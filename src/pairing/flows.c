@@ -17,8 +17,6 @@
  * flow_start_without_end. */
 #include "pairing/flows.h"
 
-#include "pairing/sort.h"
-
 #include <string.h>
 
 /* ---- Binding ---- */
@@ -205,11 +203,11 @@ static void join_key(joining *j, const mrd__sort_key *order, size_t count)
         lose(j, MRD__LOSS_FLOW_START_WITHOUT_END, &points[start]);
 }
 
-static void sort_links(const mrd__flow_point *points, mrd__flow_links *links)
+/* At most as many links as points: the room for these is enough. */
+static void sort_links(const mrd__flow_point *points, mrd__sort_key *room, mrd__flow_links *links)
 {
     if (links->count < 2) return;
     size_t count = links->count;
-    mrd__sort_key *room = mrd__alloc(2 * count * sizeof *room);
     mrd__sort_key *keys = room;
     for (size_t i = 0; i < count; i++) {
         const mrd__flow_link *l = &links->data[i];
@@ -226,14 +224,14 @@ static void sort_links(const mrd__flow_point *points, mrd__flow_links *links)
     mrd__free(links->data);
     links->data = sorted;
     links->capacity = count;
-    mrd__free(room);
 }
 
-void mrd__flows_join(const mrd__flow_point *points, size_t count, mrd__flow_links *out,
-                     mrd__found *found)
+void mrd__flows_join(const mrd__flow_point *points, size_t count, mrd__sort_key *room,
+                     mrd__flow_links *out, mrd__found *found)
 {
     if (count == 0) return;
     key_table table;
+    mrd__vec_reserve(out, count);
     chain_points(points, count, &table, found);
     joining j = {.points = points, .links = out, .found = found};
     for (uint32_t first = 0; first < count; first++) {
@@ -244,7 +242,7 @@ void mrd__flows_join(const mrd__flow_point *points, size_t count, mrd__flow_link
         mrd__vec_reserve(&j.room, j.order.count);
         join_key(&j, mrd__radix_sort(j.order.data, j.room.data, j.order.count), j.order.count);
     }
-    sort_links(points, out);
+    sort_links(points, room, out);
     mrd__vec_reset(&j.order);
     mrd__vec_reset(&j.room);
     mrd__free(table.slots);

@@ -3,6 +3,7 @@
 #define MRD_PAIRING_FLOWS_H
 
 #include "pairing/found.h"
+#include "pairing/sort.h"
 
 enum {                        /* flags of a point */
     MRD__POINT_ENCLOSING = 1, /* bp "e" */
@@ -40,8 +41,9 @@ typedef struct mrd__flow_link {
 typedef MRD__VEC(mrd__flow_link) mrd__flow_links;
 
 /* Join points of the same (file, category, name, id); counts all losses of flows. points stand in
- * file order; links come sorted by (time of from, order of from, order of to). */
-void mrd__flows_join(const mrd__flow_point *points, size_t count, mrd__flow_links *out,
-                     mrd__found *found);
+ * file order; links come sorted by (time of from, order of from, order of to). room: 2 * count keys
+ * to sort in. */
+void mrd__flows_join(const mrd__flow_point *points, size_t count, mrd__sort_key *room,
+                     mrd__flow_links *out, mrd__found *found);
 
 #endif

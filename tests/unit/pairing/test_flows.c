@@ -143,7 +143,8 @@ static void expect_links(point_list *list, const uint32_t (*links)[2], size_t co
 {
     kit_found_init(found);
     mrd__flow_links got = {0};
-    mrd__flows_join(list->data, list->count, &got, &found->found);
+    mrd__sort_key room[128];
+    mrd__flows_join(list->data, list->count, room, &got, &found->found);
     assert_int_equal(got.count, count);
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(got.data[i].from, links[i][0]);
