@@ -35,11 +35,12 @@ void mrd__sim_chips_init(mrd__sim *sim)
     sim->unfinished = sim->n;
     for (uint32_t c = 0; c < sim->n; c++)
         mrd__sim_schedule(sim, sim->topology.start_delay[c], MRD__SIM_EV_START, c);
-    if (sim->spec->recv_ahead < 0) return;
+    if (sim->spec->recv_ahead < 0 && !sim->spec->rendezvous) return;
     /* The first steps' receives were posted before the run. */
     sim->grants = mrd__pages_alloc(sim->pair_size);
     uint32_t steps = sim->program->steps;
     uint32_t ahead = sim->spec->recv_ahead < steps ? (uint32_t)sim->spec->recv_ahead : steps;
+    if (sim->spec->rendezvous) ahead = 0;
     for (size_t i = 0; i < (size_t)sim->n * sim->n && ahead > 0; i++)
         sim->grants[i] = ahead;
     for (uint32_t c = 0; c < sim->n; c++)
@@ -200,13 +201,16 @@ static void post_receives(mrd__sim *sim, uint32_t c)
 {
     mrd__sim_chip *chip = &sim->chip[c];
     uint32_t steps = sim->program->steps;
-    uint64_t end = (uint64_t)chip->step + (uint64_t)sim->spec->recv_ahead + 1;
+    bool at_once = sim->spec->rendezvous;
+    uint64_t end = (uint64_t)chip->step + (at_once ? 0 : (uint64_t)sim->spec->recv_ahead) + 1;
     while (chip->posted < steps && chip->posted < end) {
         sim->scratch2.count = 0;
         sim->program->ops(sim->program, c, chip->posted++, &sim->scratch2);
         for (size_t i = 0; i < sim->scratch2.count; i++) {
             if (sim->scratch2.data[i].is_send) continue;
-            if (sim->ideal)
+            if (at_once)
+                mrd__sim_granted(sim, c, sim->scratch2.data[i].peer, chip->posted);
+            else if (sim->ideal)
                 mrd__sim_ideal_grant(sim, c, sim->scratch2.data[i].peer, chip->posted);
             else
                 mrd__sim_network_grant(sim, c, sim->scratch2.data[i].peer, chip->posted);
@@ -389,7 +393,7 @@ void mrd__sim_on_copied(mrd__sim *sim, uint32_t c)
 void mrd__sim_on_left(mrd__sim *sim, uint32_t message)
 {
     uint32_t c = sim->messages.data[message].src;
-    if (sim->chip[c].sends_left) sim->chip[c].sends_left--;
+    if (sim->chip[c].sends_left && !sim->spec->rendezvous) sim->chip[c].sends_left--;
     if (sim->ideal) mrd__sim_sent(sim, message);
     advance(sim, c);
 }
@@ -404,7 +408,7 @@ void mrd__sim_on_reduced(mrd__sim *sim, uint32_t message)
 void mrd__sim_received(mrd__sim *sim, uint32_t message)
 {
     mrd__sim_message *m = &sim->messages.data[message];
-    uint32_t c = m->dst, step = m->step;
+    uint32_t c = m->dst, step = m->step, src = m->src;
     const mrd__sim_chip *chip = &sim->chip[c];
     bool here = chip->state == MRD__SIM_CHIP_STEP && chip->step >= step;
     bool wanted = here;
@@ -421,6 +425,9 @@ void mrd__sim_received(mrd__sim *sim, uint32_t message)
     }
     take_in(sim, message);
     advance(sim, c);
+    if (!sim->spec->rendezvous) return;
+    sim->chip[src].sends_left--;
+    advance(sim, src);
 }
 
 void mrd__sim_sent(mrd__sim *sim, uint32_t message)

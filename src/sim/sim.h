@@ -103,6 +103,9 @@ typedef struct mrd__sim_spec {
     /* Bytes added to each message in flight and in no counter of payload: the envelope of the
      * simulator that one compares with. No field of the JSON spec. */
     int64_t message_header_bytes;
+    /* Sends as MPI's synchronous ones: a send begins when its receiver is at the same step, which
+     * it knows at once, and has left when it is in. No field of the JSON spec either. */
+    bool rendezvous;
 
     char topology[64]; /* a builder's name in lower case, or the name of the graph */
     bool is_graph;
