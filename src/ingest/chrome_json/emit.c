@@ -225,11 +225,19 @@ static bool duration(mrd__cj_out *out, const mrd__cj_event *event, int64_t ts, i
 
 /* ---- Args ---- */
 
+/* Begin to read an object that the walker has found to be one: its first key comes next. */
+static void open_object(mrd__json *json, const char *text, size_t size)
+{
+    mrd__json_init(json, text, size);
+    mrd__json_token brace = mrd__json_next(json);
+    mrd__assert(brace.type == MRD__JSON_OBJECT);
+}
+
 static bool has_key(mrd__str object, const char *key)
 {
     mrd__json json;
-    mrd__json_init(&json, object.data, object.size);
-    mrd__json_token token = mrd__json_next(&json);
+    mrd__json_token token;
+    open_object(&json, object.data, object.size);
     while ((token = mrd__json_next(&json)).type == MRD__JSON_KEY) {
         if (mrd__str_is(token.text, key)) return true;
         if (!mrd__json_skip(&json, mrd__json_next(&json))) return false;
@@ -322,8 +330,8 @@ static bool id2_of(mrd__cj_out *out, const mrd__cj_event *event, mrd__side *side
     const mrd__cj_value *object = &event->fields[MRD__CJ_ID2];
     if (!mrd__cj_has(event, MRD__CJ_ID2) || object->type != MRD__JSON_OBJECT) return false;
     mrd__json json;
-    mrd__json_init(&json, object->at, object->size);
-    mrd__json_token token = mrd__json_next(&json);
+    mrd__json_token token;
+    open_object(&json, object->at, object->size);
     bool found = false;
     while ((token = mrd__json_next(&json)).type == MRD__JSON_KEY) {
         bool local = mrd__str_is(token.text, "local");
@@ -516,8 +524,8 @@ static void emit_counter(mrd__cj_out *out, const mrd__cj_event *event)
     of.category = text_of(out, event, MRD__CJ_CAT);
     of.thread = process_of(out, event);
     mrd__json json;
-    mrd__json_init(&json, args->at, args->size);
-    mrd__json_token key = mrd__json_next(&json);
+    mrd__json_token key;
+    open_object(&json, args->at, args->size);
     size_t seen = 0;
     while ((key = mrd__json_next(&json)).type == MRD__JSON_KEY) {
         mrd__json_token value = mrd__json_next(&json);
@@ -536,8 +544,8 @@ static bool arg_of(const mrd__cj_event *event, const char *key, mrd__json_token 
     const mrd__cj_value *args = &event->fields[MRD__CJ_ARGS];
     if (!mrd__cj_has(event, MRD__CJ_ARGS) || args->type != MRD__JSON_OBJECT) return false;
     mrd__json json;
-    mrd__json_init(&json, args->at, args->size);
-    mrd__json_token token = mrd__json_next(&json);
+    mrd__json_token token;
+    open_object(&json, args->at, args->size);
     bool found = false;
     while ((token = mrd__json_next(&json)).type == MRD__JSON_KEY) {
         bool wanted = mrd__str_is(token.text, key);

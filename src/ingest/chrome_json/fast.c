@@ -357,20 +357,20 @@ static const char *nested_end(const char *p)
     n.count = 0;
     n.depth = 0;
     n.objects = 0;
-    do {
-        if (*p == '{' || *p == '[') {
-            bool empty;
+    bool empty;
+    p = open_level(&n, p, &empty);
+    while (p != NULL) {
+        if (!empty && (*p == '{' || *p == '[')) {
             p = open_level(&n, p, &empty);
-            if (p == NULL) return NULL;
-            if (!empty) continue;
-        } else {
-            p = scalar_end(p);
-            if (p == NULL) return NULL;
+            continue;
         }
-        p = after_value(&n, p);
+        if (!empty) p = scalar_end(p);
         if (p == NULL) return NULL;
-    } while (n.depth > 0);
-    return p;
+        p = after_value(&n, p);
+        if (n.depth == 0) return p;
+        empty = false;
+    }
+    return NULL;
 }
 
 /* ---- The event ---- */

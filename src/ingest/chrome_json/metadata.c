@@ -1,4 +1,5 @@
 /* Top-level values of the object form as flat rows: {"a": {"b": [1]}} is "a.b[0]" = 1. */
+#include "base/assert.h"
 #include "ingest/chrome_json/event.h"
 #include "ingest/chrome_json/limits.h"
 
@@ -62,6 +63,7 @@ static bool flatten(flat *f, mrd__str value)
         case MRD__JSON_END:
             return complete;
         case MRD__JSON_KEY:
+            mrd__assert(top != NULL); /* keys stand in objects */
             f->path.size = top->path;
             if (top->path > 0) mrd__buf_char(&f->path, '.');
             decode(&f->path, token);

@@ -1,4 +1,4 @@
-/* Decimal text to nanoseconds: known values, and random text against arithmetic on digit strings. */
+/* Decimal text to nanoseconds: known values, and random ones against 128-bit integers. */
 #include "ingest/unit.h"
 
 #include <string.h>

@@ -98,7 +98,7 @@ static void expect_lines(mrd__str text, const char *want)
 static void test_facts(void **state)
 {
     (void)state;
-    expect_lines(TEXT("[{\"ph\":\"XXX\",\"name\":\"n\",\"cat\":\"c\",\"ts\":\"1.0005\",\"dur\":2.5,"
+    expect_lines(TEXT("[{\"ph\":\"Xyz\",\"name\":\"n\",\"cat\":\"c\",\"ts\":\"1.0005\",\"dur\":2.5,"
                       "\"pid\":\"7\",\"tid\":-3,\"args\":{\"a\":1}}]"),
                  "X 1001 2500 7/-3 \"n\" \"c\" flags=0 args={\"a\":1}\nphase X 1\n");
     expect_lines(TEXT("[{\"ph\":\"E\",\"ts\":-1.0005,\"pid\":1}]"),
