@@ -196,7 +196,7 @@ mrd_status mrd__dump_args(const mrd__store *store, mrd__plain *plain, mrd_error 
         mrd__args_ref ref = store->slices.args[ctx.slice];
         mrd__str text;
         if (ref == 0) continue;
-        status = mrd__store_args(store, ref, &text, error);
+        status = mrd__store_args(store, ref, &plain->args, &text, error);
         if (status == MRD_OK) status = mrd__args_flatten(flat, text, arg_row, &ctx, error);
     }
     mrd__flat_destroy(&flat);

@@ -276,6 +276,8 @@ mrd_status mrd__export_summary(const mrd__store *store, const mrd_sink *sink, mr
         mrd__buf_char(&out, '{');
         relative_json(&out, store, store->view_start_ns, store->view_end_ns);
     }
+    name_json(&out, "files", false);
+    files_json(&out, store);
     name_json(&out, "counts", false);
     mrd__counts_json(&out, &counts);
     name_json(&out, "losses", false);

@@ -56,6 +56,7 @@ mrd_status mrd__plain_finish(mrd__plain *plain, mrd_status status, mrd_error *er
         mrd__free((char *)plain->prefix[i].data);
     mrd__buf_reset(&plain->out);
     mrd__buf_reset(&plain->scratch);
+    mrd__buf_reset(&plain->args);
     return status;
 }
 
@@ -148,7 +149,7 @@ mrd_status mrd__plain_args(mrd__plain *plain, const mrd__store *store, mrd__args
         return MRD_OK;
     }
     mrd__str text;
-    MRD__TRY(mrd__store_args(store, ref, &text, error));
+    MRD__TRY(mrd__store_args(store, ref, &plain->args, &text, error));
     mrd__buf_clear(&plain->scratch);
     mrd__args_compact(&plain->scratch, text);
     mrd__plain_text(plain, (mrd__str){plain->scratch.data, plain->scratch.size});

@@ -14,7 +14,7 @@
 #define MRD__PLAIN_MAX_COLUMNS 20 /* the widest table has 15 */
 
 typedef struct mrd__plain {
-    mrd__buf out, scratch;
+    mrd__buf out, scratch, args;
     bool json;
     size_t columns, at;
     mrd__str prefix[MRD__PLAIN_MAX_COLUMNS]; /* what stands before each cell, own memory */

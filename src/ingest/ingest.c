@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "ingest/chrome_json/chrome_json.h"
 #include "ingest/gzip.h"
+#include "ingest/perfetto/perfetto.h"
 
 #if __has_include("ingest/event_parquet/event_parquet.h")
 #include "ingest/event_parquet/event_parquet.h"
@@ -13,6 +14,7 @@ const mrd__importer *const mrd__importers[] = {
     &mrd__importer_event_parquet,
 #endif
     &mrd__importer_chrome_json,
+    &mrd__importer_perfetto,
     NULL,
 };
 

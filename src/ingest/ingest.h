@@ -11,18 +11,18 @@
 
 typedef struct mrd__import {
     const char *path;
-    mrd__map *map;      /* the whole file; an importer that hands it to mrd__writer_add_file moves
+    mrd__map *map; /* the whole file; an importer that hands it to mrd__writer_add_file moves
                            it (map->data becomes NULL here) */
     mrd__writer *writer;
-    uint32_t threads;   /* at least 1 */
+    uint32_t threads;         /* at least 1 */
     mrd_progress_fn progress; /* may be NULL */
     void *progress_ctx;
 } mrd__import;
 
 typedef struct mrd__importer {
-    const char *name;   /* static, as info prints it: chrome_json, event_parquet */
-    const char *what;   /* for the refusal list: "Chrome Trace Event JSON (array or object)" */
-    int priority;       /* unique, lower first */
+    const char *name; /* static, as info prints it: chrome_json, event_parquet */
+    const char *what; /* for the refusal list: "Chrome Trace Event JSON (array or object)" */
+    int priority;     /* unique, lower first */
     /* Required. head is a prefix of at most MRD__SNIFF_BYTES (of the inflated text for gz). */
     bool (*sniff)(const char *head, size_t size);
     /* Required. Adds its file to the writer and writes its facts. */

@@ -19,7 +19,13 @@
 
 typedef struct mrd__shard_thread_key {
     mrd__ident pid, tid; /* TEXT: shard-local string ids */
+    uint32_t track;      /* index + 1 of shard->tracks: stands for that track, not for a thread */
 } mrd__shard_thread_key;
+
+typedef struct mrd__clock_run { /* facts from first on, up to the next run */
+    uint64_t first;
+    mrd__file_clock clock;
+} mrd__clock_run;
 
 /* Owned args text. In a store an args reference names a block by its place in store->blobs. */
 typedef struct mrd__text_blob {
@@ -52,6 +58,10 @@ struct mrd__shard {
     uint32_t *thread_slots; /* index + 1, open addressing */
     uint32_t thread_bits;
     uint32_t last_thread;
+    MRD__VEC(mrd__track_spec) tracks;
+    MRD__VEC(mrd__clock_run) clock_runs;
+    MRD__VEC(mrd__clock_reading) readings;
+    MRD__VEC(size_t) snapshots;        /* where each one's readings end */
     MRD__VEC(mrd__side *) side_blocks; /* MRD__SIDE_BLOCK each */
     uint32_t side_count;
     MRD__VEC(mrd__text_blob) blobs;
@@ -62,13 +72,20 @@ struct mrd__shard {
     mrd__chunk open;
     uint32_t open_sides;
     size_t open_blobs, open_blob_size; /* to take the chunk back */
+    size_t open_clock_runs, open_snapshots;
     uint64_t open_phases[128], phases[128];
     mrd__loss_vec open_losses, losses;
 };
 
+typedef struct mrd__declared_clock {
+    uint32_t file;
+    mrd__file_clock clock;
+} mrd__declared_clock;
+
 struct mrd__writer {
     pthread_mutex_t lock; /* of shards and losses */
     MRD__VEC(mrd__file) files;
+    MRD__VEC(mrd__declared_clock) clocks;
     MRD__VEC(mrd__shard *) shards;
     mrd__loss_vec losses; /* found after reading */
     struct mrd__events *events;

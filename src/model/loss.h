@@ -95,7 +95,34 @@ typedef enum mrd__severity {
       "Zero bytes after the last gzip member were ignored")                                        \
     X(SIM_END_BELOW_LAST, "sim_end_below_last_event", NULL, MRD__INFO,                             \
       "sim_end_ns lies before the last event; the last event's time is taken")                     \
-    X(INEXACT_TIME, "inexact_time", NULL, MRD__INFO, "Times were rounded to whole nanoseconds")
+    X(INEXACT_TIME, "inexact_time", NULL, MRD__INFO, "Times were rounded to whole nanoseconds")    \
+    X(CLOCK_WITHOUT_PATH, "clock_without_path", "clock_sync_failure_no_path", MRD__LOSS_ERROR,     \
+      "Nothing relates the clock of these events to the trace's: record clock snapshots")          \
+    X(TIME_BELOW_ZERO, "time_below_zero", "track_event_invalid_timestamp", MRD__LOSS_ERROR,        \
+      "A real clock cannot read below zero; the event was skipped")                                \
+    X(BAD_SNAPSHOT, "bad_clock_snapshot", "invalid_clock_snapshots", MRD__LOSS_ERROR,              \
+      "A clock stands twice in a snapshot, or breaks its own rules; the snapshot was skipped")     \
+    X(TRUNCATED_PACKET, "truncated_packet", NULL, MRD__DATA_LOSS,                                  \
+      "The file ends inside a packet; everything before it is shown")                              \
+    X(BAD_PACKET, "bad_packet", NULL, MRD__LOSS_ERROR,                                             \
+      "Bytes that are no valid message were skipped")                                              \
+    X(BAD_COMPRESSION, "bad_compressed_packets", NULL, MRD__LOSS_ERROR,                            \
+      "Packets could not be inflated; what came before the error is shown")                        \
+    X(PACKET_LOSS, "packet_loss", NULL, MRD__DATA_LOSS,                                            \
+      "The writer lost packets: enlarge its buffer")                                               \
+    X(NEEDS_STATE, "packets_skipped_need_incremental_state",                                       \
+      "packet_skipped_seq_needs_incremental_state_invalid", MRD__DATA_LOSS,                        \
+      "After a loss, packets wait until their sequence starts afresh")                             \
+    X(MISSING_SEQUENCE, "missing_sequence", NULL, MRD__LOSS_ERROR,                                 \
+      "A track event needs a packet sequence id; it was skipped")                                  \
+    X(UNKNOWN_INTERNED, "unknown_interned_id", NULL, MRD__DATA_LOSS,                               \
+      "An interned id was never defined on its sequence; the text is missing")                     \
+    X(TRACK_CONFLICT, "track_conflict", "track_descriptor_conflicting_reservation",                \
+      MRD__LOSS_ERROR, "A track is described twice in different ways; the first one counts")       \
+    X(COUNTER_TRACK, "counter_without_track", NULL, MRD__LOSS_ERROR,                               \
+      "A counter value needs a counter track; the sample was skipped")                             \
+    X(UNSUPPORTED_PACKET, "unsupported_packet", NULL, MRD__INFO,                                   \
+      "Packets of this kind are counted but not drawn")
 
 typedef enum mrd__loss_id {
 #define MRD__LOSS_ENUM(id, name, peer, severity, advice) MRD__LOSS_##id,

@@ -1,6 +1,8 @@
 /* Reading a sealed store. */
 #include "model/store.h"
 
+#include <string.h>
+
 #include "base/assert.h"
 #include "base/error.h"
 #include "model/args.h"
@@ -97,18 +99,51 @@ static mrd_status check_file(mrd__file *file, mrd_error *error)
     return MRD_OK;
 }
 
-mrd_status mrd__store_args(const mrd__store *store, mrd__args_ref ref, mrd__str *out,
-                           mrd_error *error)
+/* A guarded read of args text: first how long it is, then its bytes. */
+typedef struct args_read {
+    const mrd__args_room *room;
+    mrd__args_ref ref;
+    mrd__str text;
+    char *copy; /* NULL: only look for the text */
+} args_read;
+
+static void read_args(void *ctx)
 {
+    args_read *r = ctx;
+    if (r->copy == NULL)
+        r->text = mrd__args_text(r->room, r->ref);
+    else if (r->text.size > 0)
+        memcpy(r->copy, r->text.data, r->text.size);
+}
+
+mrd_status mrd__store_args(const mrd__store *store, mrd__args_ref ref, mrd__buf *scratch,
+                           mrd__str *out, mrd_error *error)
+{
+    mrd__args_room room = {store->files, store->file_count, store->blobs, store->blob_count};
+    uint32_t source = mrd__args_source(ref);
     *out = (mrd__str){"", 0};
     if (ref == 0) return MRD_OK;
-    uint32_t source = mrd__args_source(ref);
-    if ((source & MRD__ARGS_BLOB) == 0) {
-        mrd__assert(source < store->file_count);
-        MRD__TRY(check_file(&store->files[source], error));
+    if ((source & MRD__ARGS_BLOB) != 0) {
+        *out = mrd__args_text(&room, ref);
+        return MRD_OK;
     }
-    mrd__args_room room = {store->files, store->file_count, store->blobs, store->blob_count};
-    *out = mrd__args_text(&room, ref);
+    mrd__assert(source < store->file_count);
+    const mrd__map *map = &store->files[source].map;
+    MRD__TRY(mrd__map_check(map, error));
+    args_read read = {.room = &room, .ref = ref};
+    bool whole = mrd__map_guarded(read_args, &read);
+    if (whole) {
+        mrd__buf_clear(scratch);
+        mrd__buf_reserve(scratch, read.text.size + 1);
+        read.copy = scratch->data;
+        whole = mrd__map_guarded(read_args, &read);
+    }
+    if (!whole) {
+        (void)mrd__fail(error, MRD_ERR_IO, "file_changed", "file changed on disk");
+        return mrd__fail_at(error, MRD_ERR_IO, map->path, -1);
+    }
+    scratch->size = read.text.size;
+    *out = (mrd__str){scratch->data, read.text.size};
     return MRD_OK;
 }
 

@@ -33,6 +33,7 @@ typedef enum mrd__ident_kind {
 } mrd__ident_kind;
 typedef struct mrd__ident {
     uint8_t kind;
+    uint16_t use;     /* ids are used again: which process or thread of this id, 0 the first */
     mrd__str_id text; /* TEXT */
     int64_t number;   /* NUMBER */
 } mrd__ident;
@@ -67,6 +68,7 @@ typedef struct mrd__track { /* index = id = display order */
     uint32_t parent;               /* track id or MRD__NONE */
     mrd__str_id name;              /* COUNTER: "name series" */
     mrd__str_id series;            /* COUNTER: the series (arg key) */
+    mrd__str_id unit;              /* COUNTER: 0 where the file names none */
     mrd__str_id group;             /* event records: link, cdma, flow, other; else 0 */
     uint32_t process, thread;      /* indices or MRD__NONE */
     uint32_t first_row, row_count; /* slices: rows of store->rows; else 0, 0 */
@@ -206,9 +208,11 @@ static inline mrd__str mrd__store_str(const mrd__store *store, mrd__str_id id)
     return store->strings[id];
 }
 /* Args text of a slice or instant (a whole JSON object as written; B and E merged), empty when
- * none. Checks that a mapped file did not change. The text may be NaN-tolerant JSON. */
-MRD_MUST_CHECK mrd_status mrd__store_args(const mrd__store *store, mrd__args_ref ref, mrd__str *out,
-                                          mrd_error *error);
+ * none; it may hold NaN and infinities. Text of a mapped file is copied into scratch, so that a file
+ * that is cut short meanwhile is an error ("file_changed") and not a crash; *out is borrowed from
+ * scratch or the store, until the next call with this scratch. */
+MRD_MUST_CHECK mrd_status mrd__store_args(const mrd__store *store, mrd__args_ref ref,
+                                          mrd__buf *scratch, mrd__str *out, mrd_error *error);
 /* Row of a slice id (search in the row ranges). */
 uint32_t mrd__store_row_of(const mrd__store *store, uint64_t slice);
 /* Exact absolute times of a slice (end: of the drawn end). */

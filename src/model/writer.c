@@ -33,6 +33,7 @@ void mrd__writer_destroy(mrd__writer **writer)
     }
     mrd__events_destroy(&w->events);
     mrd__vec_reset(&w->files);
+    mrd__vec_reset(&w->clocks);
     mrd__vec_reset(&w->shards);
     mrd__vec_reset(&w->losses);
     pthread_mutex_destroy(&w->lock);
@@ -54,6 +55,11 @@ uint32_t mrd__writer_add_file(mrd__writer *writer, const char *path, const char 
     }
     mrd__vec_push(&writer->files, file);
     return (uint32_t)writer->files.count - 1;
+}
+
+void mrd__writer_clock(mrd__writer *writer, uint32_t file, mrd__file_clock clock)
+{
+    mrd__vec_push(&writer->clocks, ((mrd__declared_clock){file, clock}));
 }
 
 mrd__file *mrd__writer_file(mrd__writer *writer, uint32_t file)
@@ -93,6 +99,10 @@ void mrd__shard_destroy(mrd__shard *shard)
     mrd__pool_reset(&shard->pool);
     mrd__vec_reset(&shard->threads);
     mrd__free(shard->thread_slots);
+    mrd__vec_reset(&shard->tracks);
+    mrd__vec_reset(&shard->clock_runs);
+    mrd__vec_reset(&shard->readings);
+    mrd__vec_reset(&shard->snapshots);
     mrd__shard_free_sides(shard);
     mrd__vec_reset(&shard->blobs);
     mrd__vec_reset(&shard->metadata);
@@ -144,6 +154,8 @@ static void open_chunk(mrd__shard *shard, uint64_t order)
                                .first = mrd__shard_count_facts(shard),
                                .metadata_first = (uint32_t)shard->metadata.count};
     shard->open_sides = shard->side_count;
+    shard->open_clock_runs = shard->clock_runs.count;
+    shard->open_snapshots = shard->snapshots.count;
     shard->open_blobs = shard->blobs.count;
     shard->open_blob_size =
         shard->blobs.count > 0 ? shard->blobs.data[shard->blobs.count - 1].size : 0;
@@ -185,6 +197,10 @@ void mrd__shard_discard(mrd__shard *shard)
 {
     drop_facts(shard, shard->open.first);
     shard->side_count = shard->open_sides; /* its blocks serve the next chunk */
+    shard->clock_runs.count = shard->open_clock_runs;
+    shard->snapshots.count = shard->open_snapshots;
+    shard->readings.count =
+        shard->snapshots.count > 0 ? shard->snapshots.data[shard->snapshots.count - 1] : 0;
     while (shard->blobs.count > shard->open_blobs) {
         mrd__text_blob *blob = &shard->blobs.data[--shard->blobs.count];
         mrd__pages_free(blob->data, blob->capacity);
@@ -233,12 +249,13 @@ mrd__str mrd__shard_text(const mrd__shard *shard, uint32_t id)
 
 static bool same_ident(const mrd__ident *a, const mrd__ident *b)
 {
-    return a->kind == b->kind && a->text == b->text && a->number == b->number;
+    return a->kind == b->kind && a->use == b->use && a->text == b->text && a->number == b->number;
 }
 
 static uint64_t hash_ident(const mrd__ident *ident)
 {
-    return mrd__hash_mix((uint64_t)ident->number + ident->kind, ident->text);
+    return mrd__hash_mix((uint64_t)ident->number + ident->kind,
+                         (uint64_t)ident->use << 32 | ident->text);
 }
 
 static uint64_t hash_thread(const mrd__shard_thread_key *key)
@@ -253,6 +270,7 @@ static void grow_threads(mrd__shard *shard)
     shard->thread_slots = mrd__new_array(uint32_t, (size_t)1 << shard->thread_bits);
     size_t mask = ((size_t)1 << shard->thread_bits) - 1;
     for (size_t i = 0; i < shard->threads.count; i++) {
+        if (shard->threads.data[i].track != 0) continue;
         size_t at = hash_thread(&shard->threads.data[i]) & mask;
         while (shard->thread_slots[at] != 0)
             at = (at + 1) & mask;
@@ -264,16 +282,18 @@ static void grow_threads(mrd__shard *shard)
 static mrd__ident plain_ident(mrd__ident ident)
 {
     return (mrd__ident){.kind = ident.kind,
+                        .use = ident.kind == MRD__IDENT_NONE ? 0 : ident.use,
                         .text = ident.kind == MRD__IDENT_TEXT ? ident.text : 0,
                         .number = ident.kind == MRD__IDENT_NUMBER ? ident.number : 0};
 }
 
 uint32_t mrd__shard_thread(mrd__shard *shard, mrd__ident pid, mrd__ident tid)
 {
-    mrd__shard_thread_key key = {plain_ident(pid), plain_ident(tid)};
+    mrd__shard_thread_key key = {.pid = plain_ident(pid), .tid = plain_ident(tid)};
     if (shard->threads.count > 0) {
         const mrd__shard_thread_key *last = &shard->threads.data[shard->last_thread];
-        if (same_ident(&last->tid, &key.tid) && same_ident(&last->pid, &key.pid))
+        if (last->track == 0 && same_ident(&last->tid, &key.tid) &&
+            same_ident(&last->pid, &key.pid))
             return shard->last_thread;
     }
     size_t mask = ((size_t)1 << shard->thread_bits) - 1;
@@ -302,6 +322,45 @@ uint32_t mrd__shard_side(mrd__shard *shard, mrd__side side)
     }
     shard->side_blocks.data[index / MRD__SIDE_BLOCK][index % MRD__SIDE_BLOCK] = side;
     return index + 1;
+}
+
+uint32_t mrd__shard_track(mrd__shard *shard)
+{
+    mrd__assert(shard->threads.count < UINT32_MAX - 1);
+    mrd__vec_push(&shard->tracks, ((mrd__track_spec){.owner = MRD__NONE, .parent = MRD__NONE}));
+    mrd__vec_push(&shard->threads,
+                  ((mrd__shard_thread_key){.track = (uint32_t)shard->tracks.count}));
+    return (uint32_t)shard->threads.count - 1;
+}
+
+mrd__track_spec *mrd__shard_track_spec(mrd__shard *shard, uint32_t track)
+{
+    mrd__assert(track < shard->threads.count && shard->threads.data[track].track != 0);
+    return &shard->tracks.data[shard->threads.data[track].track - 1];
+}
+
+void mrd__shard_clock(mrd__shard *shard, mrd__file_clock clock)
+{
+    uint64_t first = mrd__shard_count_facts(shard);
+    if (shard->clock_runs.count > 0) {
+        mrd__clock_run *last = &shard->clock_runs.data[shard->clock_runs.count - 1];
+        if (last->clock.id == clock.id && last->clock.sequence == clock.sequence &&
+            last->clock.machine == clock.machine)
+            return;
+        /* A run without facts; one that the chunks before it may need stays. */
+        if (last->first == first && shard->clock_runs.count > shard->open_clock_runs) {
+            last->clock = clock;
+            return;
+        }
+    }
+    mrd__vec_push(&shard->clock_runs, ((mrd__clock_run){first, clock}));
+}
+
+void mrd__shard_snapshot(mrd__shard *shard, const mrd__clock_reading *readings, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        mrd__vec_push(&shard->readings, readings[i]);
+    mrd__vec_push(&shard->snapshots, shard->readings.count);
 }
 
 uint64_t mrd__shard_own_args(mrd__shard *shard, const char *text, size_t size)

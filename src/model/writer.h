@@ -36,6 +36,7 @@ typedef enum mrd__phase {
     MRD__PROCESS_LABELS,
     MRD__PROCESS_SORT, /* dur: the index */
     MRD__THREAD_SORT,
+    MRD__NO_FACT, /* taken back one by one: its time cannot be told */
 } mrd__phase;
 
 enum { /* fact flags; INSTANT: the low two bits are the mrd__scope */
@@ -46,7 +47,8 @@ enum { /* fact flags; INSTANT: the low two bits are the mrd__scope */
                              kept only as the place of losses found while sealing */
 };
 
-/* 40 bytes. ts and dur are ns on the file's clock, exact. */
+/* 40 bytes. ts is a tick of the clock set by mrd__shard_clock, exact; where none is set, ns on the
+ * file's private timeline. dur is ns. */
 typedef struct mrd__fact {
     int64_t ts;
     union {
@@ -54,7 +56,7 @@ typedef struct mrd__fact {
         double value; /* COUNTER */
     };
     uint32_t name, category; /* shard-local string ids, 0 none */
-    uint32_t thread;         /* shard-local thread, see mrd__shard_thread */
+    uint32_t thread;         /* shard-local: mrd__shard_thread or mrd__shard_track */
     uint32_t extra;          /* index + 1 of a side record, or the series of a COUNTER; 0 none */
     uint64_t args : 48; /* offset + 1 of the args object's '{' in the file or own text; 0 none */
     uint64_t phase : 8;
@@ -66,12 +68,37 @@ enum {                  /* side flags */
     MRD__ID_GLOBAL = 2, /* id2.global (and plain id with b/e/n) */
     MRD__FLOW_OUT = 4,  /* bind_id with flow_out */
     MRD__FLOW_IN = 8,
+    MRD__FLOW_CHAIN = 16, /* bind_id passes from slice to slice in time order */
+    MRD__FLOW_LAST = 32,  /* with FLOW_CHAIN: and ends here */
 };
 typedef struct mrd__side {
     uint32_t id, scope; /* string ids: id text as written (numbers in decimal), scope or 0 */
     uint32_t bind_id;   /* flow v2, 0 none */
     uint32_t flags;
+    uint32_t next; /* index + 1 of a side that only binds one more flow; 0 none */
 } mrd__side;
+
+/* A track that is not a thread's own. Its slices pair and nest as those of a thread; its instants
+ * and its counter samples stand on tracks of their own beside them. */
+typedef struct mrd__track_spec {
+    uint32_t owner;  /* local thread; with tid NONE: the process; MRD__NONE: the trace */
+    uint32_t parent; /* local track it stands below, MRD__NONE; chains may not close */
+    uint32_t name;   /* string ids; 0: the owner's name */
+    uint32_t unit;   /* of its counter samples */
+} mrd__track_spec;
+
+/* A clock as a file names it. */
+typedef struct mrd__file_clock {
+    uint32_t machine;  /* 0 the host */
+    uint32_t sequence; /* 0: not scoped to a writer sequence */
+    uint32_t id;       /* clock/graph.h: 1 REALTIME, 3 MONOTONIC, 6 BOOTTIME, ... */
+} mrd__file_clock;
+
+typedef struct mrd__clock_reading {
+    mrd__file_clock clock;
+    int64_t ticks;
+    int64_t unit_ns; /* of a tick; of facts on this clock too */
+} mrd__clock_reading;
 
 mrd__writer *mrd__writer_create(void);
 void mrd__writer_destroy(mrd__writer **writer); /* of an unsealed writer; accepts NULL */
@@ -81,6 +108,9 @@ void mrd__writer_destroy(mrd__writer **writer); /* of an unsealed writer; accept
 uint32_t mrd__writer_add_file(mrd__writer *writer, const char *path, const char *format,
                               uint64_t bytes, mrd__map *map);
 mrd__file *mrd__writer_file(mrd__writer *writer, uint32_t file); /* borrowed until sealing */
+/* The clock that a file counts its time by. The first file by name that has one gives the trace's;
+ * facts on other clocks are converted at sealing. Not thread-safe. */
+void mrd__writer_clock(mrd__writer *writer, uint32_t file, mrd__file_clock clock);
 
 /* A new shard of a file; owned by the writer. Thread-safe. */
 mrd__shard *mrd__writer_shard(mrd__writer *writer, uint32_t file);
@@ -103,6 +133,14 @@ mrd__str mrd__shard_text(const mrd__shard *shard, uint32_t id);
  * kept fact of its thread uses it. */
 uint32_t mrd__shard_thread(mrd__shard *shard, mrd__ident pid, mrd__ident tid);
 uint32_t mrd__shard_side(mrd__shard *shard, mrd__side side); /* returns index + 1 */
+/* A new track, to be named by facts in the place of a thread. */
+uint32_t mrd__shard_track(mrd__shard *shard);
+/* What is said of it: to read and fill, borrowed until the next mrd__shard_track. */
+mrd__track_spec *mrd__shard_track_spec(mrd__shard *shard, uint32_t track);
+/* Facts from here on carry ticks of this clock. */
+void mrd__shard_clock(mrd__shard *shard, mrd__file_clock clock);
+/* These clocks were read together. Counts for all facts of the file, earlier ones too. */
+void mrd__shard_snapshot(mrd__shard *shard, const mrd__clock_reading *readings, size_t count);
 /* Append; returns the zeroed fact to fill (borrowed until the next push). */
 mrd__fact *mrd__shard_push(mrd__shard *shard);
 /* Keep args text that lies in no mapped file; returns offset + 1 for fact.args with

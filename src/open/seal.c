@@ -51,6 +51,7 @@ static void end(mrd__sealing *seal)
     for (uint32_t w = 0; seal->worker != NULL && w < seal->workers; w++) {
         mrd__found_reset(&seal->worker[w].found);
         mrd__buf_reset(&seal->worker[w].text);
+        mrd__vec_reset(&seal->worker[w].flow_ends);
     }
     for (size_t p = 0; p < seal->processes.count; p++)
         mrd__vec_reset(&seal->processes.data[p].names);
@@ -62,6 +63,8 @@ static void end(mrd__sealing *seal)
     mrd__vec_reset(&seal->chunks);
     mrd__vec_reset(&seal->processes);
     mrd__vec_reset(&seal->threads);
+    mrd__vec_reset(&seal->own_tracks);
+    mrd__vec_reset(&seal->flow_ends);
     mrd__vec_reset(&seal->metas);
     mrd__vec_reset(&seal->groups);
     mrd__vec_reset(&seal->points);
@@ -75,6 +78,8 @@ static void seal_facts(mrd__sealing *seal)
     make_workers(seal);
     mrd__seal_strings(seal);
     mrd__seal_thread_slots(seal);
+    mrd__seal_own_slots(seal);
+    mrd__seal_clocks(seal);
     mrd__seal_sort_out(seal);
     mrd__seal_pair(seal);
     mrd__seal_tracks(seal);

@@ -86,6 +86,10 @@ void mrd__seal_flows(mrd__sealing *seal)
 {
     if (seal->points.count == 0) return;
     mrd__store *store = seal->store;
+    for (size_t i = 0; i < seal->flow_ends.count; i++) {
+        const mrd__flow_end *end = &seal->flow_ends.data[i];
+        if (end->slice != MRD__NONE) mrd__seal_bind_v2(seal, end->end, end->slice);
+    }
     binding b = {.seal = seal};
     b.room = mrd__alloc(2 * seal->points.count * sizeof *b.room);
     group_points(&b);

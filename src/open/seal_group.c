@@ -68,11 +68,21 @@ static void take_flow(counting *c, const mrd__fact *fact, uint32_t order)
     mrd__vec_push(&c->span->points, point);
 }
 
-/* A slice with bind_id is a point of its own. */
-static void take_binding(counting *c, const mrd__fact *fact, uint32_t order)
+static void take_one_binding(counting *c, const mrd__fact *fact, const mrd__side *side,
+                             uint32_t order)
 {
-    const mrd__side *side = mrd__shard_side_of(c->chunk->shard, fact->extra);
-    if (side->bind_id == 0) return;
+    if ((side->flags & MRD__FLOW_CHAIN) != 0) {
+        bool last = (side->flags & MRD__FLOW_LAST) != 0;
+        mrd__flow_point point = {.ts = fact->ts,
+                                 .id = c->strings[side->bind_id],
+                                 .thread = MRD__NONE,
+                                 .order = order,
+                                 .slice = MRD__NONE,
+                                 .phase = last ? MRD__FLOW_END : MRD__FLOW_STEP,
+                                 .flags = MRD__POINT_SLICE | MRD__POINT_CHAIN};
+        mrd__vec_push(&c->span->points, point);
+        return;
+    }
     uint32_t both = side->flags & (MRD__FLOW_IN | MRD__FLOW_OUT);
     if (both == 0) {
         mrd__found_at(&c->span->found, MRD__LOSS_FLOW_WITHOUT_DIRECTION, order,
@@ -91,6 +101,16 @@ static void take_binding(counting *c, const mrd__fact *fact, uint32_t order)
     mrd__vec_push(&c->span->points, point);
 }
 
+/* A slice with bind_id is a point of its own for each. */
+static void take_binding(counting *c, const mrd__fact *fact, uint32_t order)
+{
+    const mrd__side *side;
+    for (uint32_t at = fact->extra; at != 0; at = side->next) {
+        side = mrd__shard_side_of(c->chunk->shard, at);
+        if (side->bind_id != 0) take_one_binding(c, fact, side, order);
+    }
+}
+
 static uint32_t async_group(counting *c, const mrd__fact *fact, uint32_t process, uint32_t order)
 {
     mrd__group_key key = {.kind = MRD__TRACK_ASYNC,
@@ -103,7 +123,7 @@ static uint32_t async_group(counting *c, const mrd__fact *fact, uint32_t process
         key.id = c->strings[side->id];
         key.scope = c->strings[side->scope];
         if ((side->flags & MRD__ID_LOCAL) != 0) key.process = process;
-        if (side->bind_id != 0) take_binding(c, fact, order);
+        take_binding(c, fact, order);
     }
     if (old) {
         key.name = c->strings[fact->name];
@@ -113,11 +133,45 @@ static uint32_t async_group(counting *c, const mrd__fact *fact, uint32_t process
     return dynamic_group(c->span, &key, order);
 }
 
+/* Group of a fact on a described track. */
+static uint32_t own_group(counting *c, const mrd__fact *fact, uint32_t slot, uint32_t order)
+{
+    mrd__span *span = c->span;
+    const mrd__own_track *own = &c->seal->own_tracks.data[slot];
+    if (own->process != MRD__NONE) span->process_used[own->process] = 1;
+    if (own->thread != MRD__NONE) span->thread_used[own->thread] = 1;
+    uint32_t first = mrd__fixed_own(c->seal) + 3 * slot;
+    switch ((mrd__phase)fact->phase) {
+    case MRD__COMPLETE:
+    case MRD__BEGIN:
+        note_time(fact->ts, &c->last_slice, &span->slices.sorted, &span->slices.first,
+                  &span->slices.any);
+        take_binding(c, fact, order);
+        return first;
+    case MRD__END:
+        take_binding(c, fact, order);
+        return first;
+    case MRD__INSTANT:
+        note_time(fact->ts, &c->last_instant, &span->instants.sorted, &span->instants.first,
+                  &span->instants.any);
+        return first + 1;
+    case MRD__COUNTER:
+        note_time(fact->ts, &c->last_counter, &span->counters.sorted, &span->counters.first,
+                  &span->counters.any);
+        return first + 2;
+    default:
+        return MRD__NONE;
+    }
+}
+
 /* Group of a fact, counted from 0 over the fixed and the span's own; MRD__NONE: not an item. */
 static uint32_t group_of(counting *c, mrd__fact *fact, uint32_t order)
 {
     mrd__span *span = c->span;
     const mrd__sealing *seal = c->seal;
+    if (fact->phase == MRD__NO_FACT) return MRD__NONE;
+    if (c->threads[fact->thread].own != MRD__NONE)
+        return own_group(c, fact, c->threads[fact->thread].own, order);
     uint32_t thread = c->threads[fact->thread].thread;
     uint32_t process = seal->threads.data[thread].process;
     if (c->threads[fact->thread].named) span->thread_used[thread] = 1;
@@ -131,12 +185,13 @@ static uint32_t group_of(counting *c, mrd__fact *fact, uint32_t order)
         span->thread_used[thread] = 1;
         return thread;
     case MRD__END:
+        if (fact->extra != 0) take_binding(c, fact, order);
         span->thread_used[thread] = 1;
         return thread;
     case MRD__INSTANT:
         note_time(fact->ts, &c->last_instant, &span->instants.sorted, &span->instants.first,
                   &span->instants.any);
-        if ((fact->flags & MRD__SCOPE_MASK) == MRD__SCOPE_GLOBAL) return span->fixed - 1;
+        if ((fact->flags & MRD__SCOPE_MASK) == MRD__SCOPE_GLOBAL) return mrd__fixed_own(seal) - 1;
         if ((fact->flags & MRD__SCOPE_MASK) == MRD__SCOPE_PROCESS)
             return 2 * (uint32_t)seal->threads.count + process;
         span->thread_used[thread] = 1;
@@ -183,7 +238,7 @@ static void take_other(counting *c, const mrd__fact *fact, uint32_t order)
     if (fact->phase >= MRD__FLOW_START && fact->phase <= MRD__FLOW_END) {
         c->span->thread_used[c->threads[fact->thread].thread] = 1;
         take_flow(c, fact, order);
-    } else if (fact->phase >= MRD__PROCESS_NAME) {
+    } else if (fact->phase >= MRD__PROCESS_NAME && fact->phase <= MRD__THREAD_SORT) {
         take_meta(c, fact, order);
     }
 }
@@ -199,7 +254,8 @@ static bool overflows(const mrd__fact *fact)
 static uint32_t carries_flow(const counting *c, const mrd__fact *fact)
 {
     if (fact->extra == 0 || fact->phase == MRD__COUNTER) return 0;
-    return mrd__shard_side_of(c->chunk->shard, fact->extra)->bind_id != 0;
+    const mrd__side *side = mrd__shard_side_of(c->chunk->shard, fact->extra);
+    return side->bind_id != 0 || side->next != 0;
 }
 
 static void count_chunk(counting *c)

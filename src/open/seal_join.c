@@ -110,12 +110,13 @@ typedef struct slot_table {
 
 static uint64_t hash_ident(const mrd__ident *ident)
 {
-    return mrd__hash_mix((uint64_t)ident->number + ident->kind, ident->text);
+    return mrd__hash_mix((uint64_t)ident->number + ident->kind,
+                         (uint64_t)ident->use << 32 | ident->text);
 }
 
 static bool same_ident(const mrd__ident *a, const mrd__ident *b)
 {
-    return a->kind == b->kind && a->text == b->text && a->number == b->number;
+    return a->kind == b->kind && a->use == b->use && a->text == b->text && a->number == b->number;
 }
 
 static void table_init(slot_table *table, size_t count)
@@ -173,13 +174,16 @@ void mrd__seal_thread_slots(mrd__sealing *seal)
         const mrd__shard *shard = writer->shards.data[s];
         seal->thread_map[s] = mrd__new_array(mrd__thread_ref, shard->threads.count);
         for (size_t t = 0; t < shard->threads.count; t++) {
+            if (shard->threads.data[t].track != 0) continue;
             mrd__ident pid = global_ident(seal->string_map[s], shard->threads.data[t].pid);
             mrd__ident tid = global_ident(seal->string_map[s], shard->threads.data[t].tid);
             bool named = tid.kind != MRD__IDENT_NONE;
             uint32_t process = process_slot(seal, &processes, pid);
             /* Without a tid an event of a thread belongs to the process's main thread. */
-            uint32_t slot = thread_slot(seal, &threads, process, named ? tid : pid);
-            seal->thread_map[s][t] = (mrd__thread_ref){slot, named};
+            mrd__ident own = named ? tid : pid;
+            if (!named) own.use = 0; /* counted inside each use of the process */
+            uint32_t slot = thread_slot(seal, &threads, process, own);
+            seal->thread_map[s][t] = (mrd__thread_ref){slot, named, MRD__NONE};
         }
     }
     mrd__free(processes.slots);

@@ -80,7 +80,9 @@ static int compare_display(const void *left, const void *right)
     if (a->sort_index != b->sort_index) return a->sort_index < b->sort_index ? -1 : 1;
     int by_name = mrd__str_compare(a->seal->strings.data[a->name], a->seal->strings.data[b->name]);
     if (by_name != 0) return by_name;
-    return compare_idents(a->seal, &a->id, &b->id);
+    int by_id = compare_idents(a->seal, &a->id, &b->id);
+    if (by_id != 0) return by_id;
+    return a->id.use < b->id.use ? -1 : a->id.use > b->id.use;
 }
 
 static void order_processes(mrd__sealing *seal)
@@ -157,6 +159,7 @@ typedef struct group_key {
     uint32_t process; /* + 1, 0 the global track */
     uint32_t class;   /* process instants, counters, async, threads */
     uint32_t thread;
+    uint32_t own;  /* described tracks behind the thread's own */
     uint32_t kind; /* slices before instants */
     uint32_t order;
     uint32_t index;
@@ -169,6 +172,7 @@ static int compare_groups(const void *left, const void *right)
     if (a->process != b->process) return a->process < b->process ? -1 : 1;
     if (a->class != b->class) return a->class < b->class ? -1 : 1;
     if (a->thread != b->thread) return a->thread < b->thread ? -1 : 1;
+    if (a->own != b->own) return a->own < b->own ? -1 : 1;
     if (a->kind != b->kind) return a->kind < b->kind ? -1 : 1;
     if (a->order != b->order) return a->order < b->order ? -1 : 1;
     return a->index < b->index ? -1 : a->index > b->index;
@@ -177,11 +181,17 @@ static int compare_groups(const void *left, const void *right)
 static group_key key_of(const mrd__sealing *seal, const mrd__group *group, uint32_t index)
 {
     group_key key = {.kind = group->kind, .order = group->first_order, .index = index};
+    if (group->own != MRD__NONE) {
+        key.class = 2;
+        key.own = seal->own_tracks.data[group->own].place + 1;
+    }
     if (group->process == MRD__NONE) return key;
     key.process = seal->processes.data[group->process].index + 1;
     if (group->thread != MRD__NONE) {
         key.class = 3;
         key.thread = seal->threads.data[group->thread].index;
+    } else if (group->own != MRD__NONE) {
+        return key;
     } else if (group->kind == MRD__TRACK_COUNTER) {
         key.class = 1;
     } else if (group->kind == MRD__TRACK_ASYNC) {
@@ -240,6 +250,7 @@ void mrd__seal_track_names(mrd__sealing *seal)
 {
     for (size_t g = 0; g < seal->groups.count; g++) {
         mrd__group *group = &seal->groups.data[g];
+        if (group->own != MRD__NONE) continue;
         if (group->kind == MRD__TRACK_COUNTER) group->track_name = counter_name(seal, group);
         if (group->kind == MRD__TRACK_ASYNC) group->track_name = async_name(seal, group);
     }

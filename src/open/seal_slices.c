@@ -50,6 +50,12 @@ static mrd__args_ref join_args(void *ctx, mrd__args_ref begin, mrd__args_ref end
     return ref;
 }
 
+static void note_flow_end(void *ctx, uint32_t begin, uint32_t end)
+{
+    mrd__seal_worker *worker = ctx;
+    mrd__vec_push(&worker->flow_ends, ((mrd__flow_end){begin, end, MRD__NONE}));
+}
+
 /* ---- Pairing and nesting ---- */
 
 static int compare_lanes(const void *left, const void *right)
@@ -70,8 +76,9 @@ static void pair_group(void *ctx, size_t index, uint32_t worker_index)
     mrd__items_sort(items, count);
     group->nested =
         (mrd__nested){.parent = seal->parent + group->first, .lane = seal->lane + group->first};
-    mrd__args_joiner joiner = {join_args, worker};
-    if (group->kind == MRD__TRACK_THREAD) {
+    mrd__args_joiner joiner = {join_args, worker, note_flow_end};
+    if (group->kind == MRD__TRACK_THREAD ||
+        (group->own != MRD__NONE && group->kind == MRD__TRACK_ASYNC)) {
         count = mrd__slices_pair(items, count, &joiner, &worker->found);
         mrd__slices_nest(items, count, &group->nested, &worker->found);
     } else if (group->kind == MRD__TRACK_ASYNC) {
@@ -80,11 +87,27 @@ static void pair_group(void *ctx, size_t index, uint32_t worker_index)
     }
 }
 
+static int compare_flow_ends(const void *left, const void *right)
+{
+    const mrd__flow_end *a = left;
+    const mrd__flow_end *b = right;
+    if (a->begin != b->begin) return a->begin < b->begin ? -1 : 1;
+    return a->end < b->end ? -1 : a->end > b->end;
+}
+
 void mrd__seal_pair(mrd__sealing *seal)
 {
     seal->parent = mrd__pages_alloc(seal->item_count * sizeof *seal->parent);
     seal->lane = mrd__pages_alloc(seal->item_count * sizeof *seal->lane);
     mrd__parallel_for(seal->workers, seal->groups.count, pair_group, seal);
+    for (uint32_t w = 0; w < seal->workers; w++) {
+        const mrd__flow_ends *own = &seal->worker[w].flow_ends;
+        for (size_t i = 0; i < own->count; i++)
+            mrd__vec_push(&seal->flow_ends, own->data[i]);
+    }
+    if (seal->flow_ends.count > 1)
+        qsort(seal->flow_ends.data, seal->flow_ends.count, sizeof *seal->flow_ends.data,
+              compare_flow_ends);
 }
 
 /* ---- Tracks ---- */
@@ -105,8 +128,12 @@ static mrd__track track_of(mrd__sealing *seal, const mrd__group *group)
                         .event_key = MRD__NONE,
                         .count = placed(group)};
     if (group->process != MRD__NONE) track.process = seal->processes.data[group->process].index;
-    if (group->thread != MRD__NONE) {
-        track.thread = seal->threads.data[group->thread].index;
+    if (group->thread != MRD__NONE) track.thread = seal->threads.data[group->thread].index;
+    if (group->own != MRD__NONE) {
+        const mrd__own_track *own = &seal->own_tracks.data[group->own];
+        track.name = mrd__seal_own_name(seal, own);
+        if (group->kind == MRD__TRACK_COUNTER) track.unit = own->unit;
+    } else if (group->thread != MRD__NONE) {
         track.name = seal->threads.data[group->thread].name;
     } else if (group->kind == MRD__TRACK_COUNTER) {
         track.name = group->track_name;
@@ -119,6 +146,16 @@ static mrd__track track_of(mrd__sealing *seal, const mrd__group *group)
     uint32_t order = group->count > 0 ? seal->items[group->first].order : 0;
     track.file = mrd__found_file(&seal->worker[0].found, order);
     return track;
+}
+
+/* Instants and samples of a described track stand below its slices. */
+static void join_own(mrd__sealing *seal, const mrd__group *group, mrd__track *track)
+{
+    mrd__own_track *own = &seal->own_tracks.data[group->own];
+    track->parent = own->track;
+    if (own->track != MRD__NONE) return;
+    own->track = group->track;
+    track->parent = mrd__seal_own_parent(seal, own);
 }
 
 /* Number the tracks, their rows and their ranges in the columns. */
@@ -134,13 +171,14 @@ void mrd__seal_tracks(mrd__sealing *seal)
         group->track = (uint32_t)store->track_count++;
         mrd__track *track = &store->tracks[group->track];
         *track = track_of(seal, group);
+        if (group->own != MRD__NONE) join_own(seal, group, track);
         if (group->kind == MRD__TRACK_COUNTER) {
             track->first = store->counters.count;
             store->counters.count += track->count;
         } else if (group->kind == MRD__TRACK_INSTANT) {
             track->first = store->instants.count;
             store->instants.count += track->count;
-            if (group->thread != MRD__NONE && group->track > 0 &&
+            if (group->own == MRD__NONE && group->thread != MRD__NONE && group->track > 0 &&
                 store->tracks[group->track - 1].thread == track->thread)
                 track->parent = group->track - 1;
         } else {
@@ -218,7 +256,24 @@ static void widen(mrd__seal_worker *worker, int64_t start, int64_t end)
     if (end > worker->end) worker->end = end;
 }
 
-static void bind_v2(mrd__sealing *seal, uint32_t order, uint32_t slice)
+/* The flows of the ends that closed a begin. */
+static void bind_ends(mrd__sealing *seal, uint32_t begin, uint32_t slice)
+{
+    mrd__flow_ends *ends = &seal->flow_ends;
+    size_t low = 0;
+    size_t high = ends->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (ends->data[middle].begin < begin)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < ends->count && ends->data[low].begin == begin; low++)
+        ends->data[low].slice = slice;
+}
+
+void mrd__seal_bind_v2(mrd__sealing *seal, uint32_t order, uint32_t slice)
 {
     size_t low = 0;
     size_t high = seal->points.count;
@@ -229,7 +284,7 @@ static void bind_v2(mrd__sealing *seal, uint32_t order, uint32_t slice)
         else
             high = middle;
     }
-    if (low < seal->points.count && seal->points.data[low].order == order)
+    for (; low < seal->points.count && seal->points.data[low].order == order; low++)
         seal->points.data[low].slice = slice;
 }
 
@@ -291,7 +346,10 @@ static void place_slices(mrd__sealing *seal, mrd__seal_worker *worker, mrd__grou
         worker->unclosed += unclosed;
         uint32_t parent = nested->parent[i];
         put_slice(slices, id, item, end, parent == MRD__NONE ? MRD__NONE : nested->lane[parent]);
-        if ((item->marks & MRD__ITEM_FLOW) != 0) bind_v2(seal, item->order, id);
+        if ((item->marks & MRD__ITEM_FLOW) != 0) {
+            mrd__seal_bind_v2(seal, item->order, id);
+            bind_ends(seal, item->order, id);
+        }
         if (i - given_back == RELEASE_ITEMS) { /* a long track */
             mrd__pages_release(seal->items, (group->first + given_back) * sizeof(mrd__item),
                                (group->first + i) * sizeof(mrd__item));

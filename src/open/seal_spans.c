@@ -61,7 +61,7 @@ static void cut_spans(mrd__sealing *seal, mrd__spans *spans)
     if (seal->facts < 65536) count = 1; /* below that starting a thread costs more */
     spans->data = mrd__new_array(mrd__span, count);
     spans->count = count;
-    spans->fixed = (uint32_t)(2 * seal->threads.count + seal->processes.count + 1);
+    spans->fixed = mrd__fixed_own(seal) + 3 * (uint32_t)seal->own_tracks.count;
     size_t chunk = 0;
     uint64_t flows = flow_events(seal);
     for (uint32_t s = 0; s < count; s++) {
@@ -135,11 +135,27 @@ static void join_lists(mrd__sealing *seal, mrd__spans *spans)
     seal->sorted_counters = times_sorted(spans, offsetof(mrd__span, counters));
 }
 
+static mrd__group own_group(const mrd__sealing *seal, uint32_t index)
+{
+    static const uint8_t kinds[3] = {MRD__TRACK_ASYNC, MRD__TRACK_INSTANT, MRD__TRACK_COUNTER};
+    const mrd__own_track *own = &seal->own_tracks.data[index / 3];
+    return (mrd__group){.kind = kinds[index % 3],
+                        .scope = own->thread != MRD__NONE    ? MRD__SCOPE_THREAD
+                                 : own->process != MRD__NONE ? MRD__SCOPE_PROCESS
+                                                             : MRD__SCOPE_GLOBAL,
+                        .process = own->process,
+                        .thread = own->thread,
+                        .own = index / 3,
+                        .track = MRD__NONE};
+}
+
 static mrd__group fixed_group(const mrd__sealing *seal, uint32_t index)
 {
     uint32_t threads = (uint32_t)seal->threads.count;
     uint32_t processes = (uint32_t)seal->processes.count;
-    mrd__group group = {.process = MRD__NONE, .thread = MRD__NONE, .track = MRD__NONE};
+    mrd__group group = {
+        .process = MRD__NONE, .thread = MRD__NONE, .track = MRD__NONE, .own = MRD__NONE};
+    if (index >= mrd__fixed_own(seal)) return own_group(seal, index - mrd__fixed_own(seal));
     if (index < 2 * threads) {
         group.kind = index < threads ? MRD__TRACK_THREAD : MRD__TRACK_INSTANT;
         group.scope = MRD__SCOPE_THREAD;
@@ -161,6 +177,7 @@ static mrd__group keyed_group(const mrd__span_group *own)
     return (mrd__group){.kind = (uint8_t)own->key.kind,
                         .process = own->process,
                         .thread = MRD__NONE,
+                        .own = MRD__NONE,
                         .track = MRD__NONE,
                         .name = own->key.name,
                         .series = own->key.kind == MRD__TRACK_COUNTER ? own->key.id : 0,
@@ -300,6 +317,7 @@ void mrd__seal_sort_out(mrd__sealing *seal)
     join_lists(seal, &spans);
     join_groups(seal, &spans);
     mrd__seal_names(seal);
+    mrd__seal_own_order(seal);
     spans.place = mrd__new_array(uint32_t, seal->groups.count);
     mrd__seal_order_groups(seal, spans.place);
     set_cursors(seal, &spans);

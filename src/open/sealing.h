@@ -50,7 +50,17 @@ typedef struct mrd__seal_thread {
 typedef struct mrd__thread_ref { /* of a shard's thread */
     uint32_t thread;             /* slot; without a tid that of the process's main thread */
     bool named;                  /* the facts name this tid: any of them makes the thread */
+    uint32_t own;                /* slot of a track of its own or MRD__NONE */
 } mrd__thread_ref;
+
+/* A track that a shard described (mrd__track_spec). */
+typedef struct mrd__own_track {
+    uint32_t process, thread; /* slots or MRD__NONE */
+    uint32_t parent;          /* slot or MRD__NONE */
+    mrd__str_id name, unit;
+    uint32_t place; /* display order: parents before children */
+    uint32_t track; /* of the store: the first that came of it, MRD__NONE */
+} mrd__own_track;
 
 /* A group of facts that becomes one track. */
 typedef struct mrd__group {
@@ -58,6 +68,7 @@ typedef struct mrd__group {
     uint8_t kind;                       /* mrd__track_kind */
     uint8_t scope;                      /* INSTANT */
     uint32_t process, thread;           /* slots or MRD__NONE */
+    uint32_t own;                       /* slot of the track that this is a part of, MRD__NONE */
     mrd__str_id name, series;           /* COUNTER */
     mrd__str_id category, id, id_scope; /* ASYNC */
     uint32_t file;
@@ -77,10 +88,18 @@ typedef struct mrd__meta { /* a metadata fact */
     int64_t value;
 } mrd__meta;
 
+/* An end that binds flows to the slice it closes. */
+typedef struct mrd__flow_end {
+    uint32_t begin, end; /* orders */
+    uint32_t slice;
+} mrd__flow_end;
+typedef MRD__VEC(mrd__flow_end) mrd__flow_ends;
+
 /* One worker's state; several workers never share one. */
 typedef struct mrd__seal_worker {
     struct mrd__sealing *seal;
     mrd__found found;
+    mrd__flow_ends flow_ends;
     uint32_t blob; /* index of the block it appends to, MRD__NONE */
     mrd__buf text;
     int64_t start, end; /* bounds of what it placed */
@@ -107,6 +126,7 @@ typedef struct mrd__sealing {
     uint32_t *blob_base;          /* [shards] */
     MRD__VEC(mrd__seal_process) processes;
     MRD__VEC(mrd__seal_thread) threads;
+    MRD__VEC(mrd__own_track) own_tracks;
     MRD__VEC(mrd__meta) metas;
 
     MRD__VEC(mrd__group) groups; /* display order */
@@ -119,6 +139,7 @@ typedef struct mrd__sealing {
     bool sorted_slices, sorted_instants, sorted_counters; /* by time, over all groups */
 
     MRD__VEC(mrd__flow_point) points; /* file order */
+    mrd__flow_ends flow_ends;         /* by begin */
 
     mrd__seal_worker *worker; /* [workers] */
     pthread_mutex_t lock;     /* of the store's blocks of text and of placing */
@@ -130,6 +151,15 @@ typedef struct mrd__sealing {
 void mrd__seal_files(mrd__sealing *seal);
 mrd_status mrd__seal_chunks(mrd__sealing *seal, mrd_error *error);
 void mrd__seal_thread_slots(mrd__sealing *seal);
+/* seal_own.c: slots of described tracks; their display order, once names are known */
+void mrd__seal_own_slots(mrd__sealing *seal);
+void mrd__seal_own_order(mrd__sealing *seal);
+/* Name of a described track, else its owner's. */
+mrd__str_id mrd__seal_own_name(const mrd__sealing *seal, const mrd__own_track *own);
+/* The nearest track of the store above it, MRD__NONE. */
+uint32_t mrd__seal_own_parent(const mrd__sealing *seal, const mrd__own_track *own);
+/* seal_clock.c: ticks of all clocks become ns of the trace's clock */
+void mrd__seal_clocks(mrd__sealing *seal);
 /* seal_strings.c */
 void mrd__seal_strings(mrd__sealing *seal);
 mrd__str_id mrd__seal_string(mrd__sealing *seal, const char *text, size_t size);
@@ -145,6 +175,8 @@ void mrd__seal_track_names(mrd__sealing *seal);
 void mrd__seal_pair(mrd__sealing *seal);
 void mrd__seal_tracks(mrd__sealing *seal);
 void mrd__seal_place(mrd__sealing *seal);
+/* Every flow point of this fact belongs to the slice. */
+void mrd__seal_bind_v2(mrd__sealing *seal, uint32_t order, uint32_t slice);
 /* seal_flows.c */
 void mrd__seal_flows(mrd__sealing *seal);
 /* seal_time.c */

@@ -23,7 +23,8 @@ typedef struct mrd__span_times { /* of the facts of one kind in file order */
 
 typedef struct mrd__span {
     size_t first, end; /* chunks */
-    uint32_t fixed;    /* groups by slot: threads, their instants, processes' instants, global */
+    uint32_t fixed;    /* groups by slot: threads, their instants, processes' instants, global;
+                          then slices, instants and samples of each described track */
     uint32_t *count;   /* [fixed] */
     uint64_t *cursor;  /* [fixed] */
     MRD__VEC(mrd__span_group) keys;
@@ -41,6 +42,12 @@ static inline uint64_t mrd__group_key_hash(const mrd__group_key *key)
     uint64_t a = mrd__hash_mix((uint64_t)key->id << 32 | key->name,
                                (uint64_t)key->category << 32 | key->scope);
     return mrd__hash_mix(a + key->kind + 8 * key->old, (uint64_t)key->file << 32 | key->process);
+}
+
+/* First group of the described tracks. */
+static inline uint32_t mrd__fixed_own(const mrd__sealing *seal)
+{
+    return (uint32_t)(2 * seal->threads.count + seal->processes.count + 1);
 }
 
 void mrd__span_grow(mrd__span *span); /* room for more keys */

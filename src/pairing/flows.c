@@ -14,7 +14,10 @@
  * Points before the first s belong to it all the same (clocks of the two sides may differ): the
  * arrow keeps its direction and is counted as flow_backwards. Without any s they are
  * flow_step_without_start and flow_end_without_start; an s that nothing follows is
- * flow_start_without_end. */
+ * flow_start_without_end.
+ *
+ * Chains (Perfetto's flow ids) know no s: the first use of an id starts it, each further one takes
+ * it over from the one before, a terminating one ends it, and a later use starts anew. */
 #include "pairing/flows.h"
 
 #include <string.h>
@@ -101,13 +104,14 @@ typedef struct key_table {
 static bool same_key(const mrd__flow_point *a, const mrd__flow_point *b)
 {
     return a->id == b->id && a->name == b->name && a->category == b->category &&
-           ((a->flags ^ b->flags) & MRD__POINT_SLICE) == 0;
+           ((a->flags ^ b->flags) & (MRD__POINT_SLICE | MRD__POINT_CHAIN)) == 0;
 }
 
 static uint64_t hash_key(const mrd__flow_point *point, uint32_t file)
 {
     uint64_t names = (uint64_t)point->category << 32 | point->name;
-    uint64_t rest = (uint64_t)point->id << 32 | file << 1 | (point->flags & MRD__POINT_SLICE);
+    uint64_t kind = point->flags & (MRD__POINT_SLICE | MRD__POINT_CHAIN);
+    uint64_t rest = (uint64_t)point->id << 32 | file << 3 | kind;
     return mrd__hash_mix(names, rest);
 }
 
@@ -166,10 +170,37 @@ static void link(joining *j, uint32_t from, uint32_t to)
     mrd__found_at(j->found, MRD__LOSS_FLOW_BACKWARDS, b->order, b->name, -1, back);
 }
 
+/* The same of a chain: every point but the first has the one before it as its source. */
+static void join_chain(joining *j, const mrd__sort_key *order, size_t count)
+{
+    const mrd__flow_point *points = j->points;
+    uint32_t source = MRD__NONE;
+    bool followed = true;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t at = order[i].index;
+        bool last = points[at].phase == MRD__FLOW_END;
+        if (points[at].slice == MRD__NONE) {
+            lose(j, MRD__LOSS_FLOW_UNBOUND, &points[at]);
+            continue;
+        }
+        if (source != MRD__NONE)
+            link(j, source, at);
+        else if (last)
+            lose(j, MRD__LOSS_FLOW_END_WITHOUT_START, &points[at]);
+        followed = last || source != MRD__NONE;
+        source = last ? MRD__NONE : at;
+    }
+    if (!followed) lose(j, MRD__LOSS_FLOW_START_WITHOUT_END, &points[source]);
+}
+
 /* The points of one key in time order: see the top of the file. */
 static void join_key(joining *j, const mrd__sort_key *order, size_t count)
 {
     const mrd__flow_point *points = j->points;
+    if (count > 0 && (points[order[0].index].flags & MRD__POINT_CHAIN) != 0) {
+        join_chain(j, order, count);
+        return;
+    }
     size_t first_start = 0;
     while (first_start < count && points[order[first_start].index].phase != MRD__FLOW_START)
         first_start++;

@@ -8,6 +8,7 @@
 enum {                        /* flags of a point */
     MRD__POINT_ENCLOSING = 1, /* bp "e" */
     MRD__POINT_SLICE = 2,     /* flow v2: the slice itself carries the binding */
+    MRD__POINT_CHAIN = 4,     /* passes from point to point: the first starts, FLOW_END ends */
 };
 
 typedef struct mrd__flow_point {

@@ -36,6 +36,10 @@
 
 void mrd__join_args(mrd__item *begin, const mrd__item *end, const mrd__args_joiner *joiner)
 {
+    if ((end->marks & MRD__ITEM_FLOW) != 0 && joiner->bound != NULL) {
+        joiner->bound(joiner->ctx, begin->order, end->order);
+        begin->marks |= MRD__ITEM_FLOW;
+    }
     if ((end->marks & MRD__ITEM_PLACE) != 0 || end->args == 0) return;
     if ((begin->marks & MRD__ITEM_PLACE) != 0 || begin->args == 0) {
         begin->args = end->args;

@@ -10,6 +10,8 @@
 typedef struct mrd__args_joiner {
     mrd__args_ref (*join)(void *ctx, mrd__args_ref begin, mrd__args_ref end);
     void *ctx;
+    /* May be NULL: an end that binds flows closed this begin; their orders. */
+    void (*bound)(void *ctx, uint32_t begin, uint32_t end);
 } mrd__args_joiner;
 
 /* items: COMPLETE, BEGIN and END of one thread, sorted by mrd__items_sort. Ends are matched and

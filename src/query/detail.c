@@ -16,7 +16,7 @@ typedef struct detail {
     const mrd__track *track;
     uint32_t track_id;
     uint64_t id;
-    mrd__buf out;
+    mrd__buf out, scratch;
 } detail;
 
 /* ---- Members ---- */
@@ -88,7 +88,7 @@ static void add_flags(detail *d, uint8_t flags)
 static mrd_status add_args(detail *d, mrd__args_ref ref, mrd_error *error)
 {
     mrd__str text = MRD__STR("{}");
-    if (ref != 0) MRD__TRY(mrd__store_args(d->store, ref, &text, error));
+    if (ref != 0) MRD__TRY(mrd__store_args(d->store, ref, &d->scratch, &text, error));
     if (text.size == 0) text = MRD__STR("{}"); /* no object stands there (any more) */
     mrd__buf_text(&d->out, ",\"args\":");
     mrd__args_json(&d->out, text);
@@ -300,5 +300,6 @@ mrd_status mrd__query_detail(const mrd__store *store, uint32_t track, uint64_t i
     mrd__buf_text(&d.out, "}\n");
     if (status == MRD_OK) status = mrd__buf_flush(&d.out, sink, error);
     mrd__buf_reset(&d.out);
+    mrd__buf_reset(&d.scratch);
     return status;
 }

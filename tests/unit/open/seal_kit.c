@@ -109,9 +109,12 @@ static void put_ident(mrd__buf *out, const mrd__store *store, mrd__ident ident)
 static void put_args(mrd__buf *out, const mrd__store *store, mrd__args_ref ref)
 {
     mrd__str text;
-    if (mrd__store_args(store, ref, &text, NULL) != MRD_OK) return;
-    mrd__buf_char(out, ' ');
-    mrd__buf_str(out, text);
+    mrd__buf scratch = {0};
+    if (mrd__store_args(store, ref, &scratch, &text, NULL) == MRD_OK) {
+        mrd__buf_char(out, ' ');
+        mrd__buf_str(out, text);
+    }
+    mrd__buf_reset(&scratch);
 }
 
 static void put_tracks(mrd__buf *out, const mrd__store *store)

@@ -108,9 +108,12 @@ static void test_args_of_a_changed_file(void **state)
     mrd_error error = {0};
     assert_int_equal(mrd__open(paths, 1, NULL, &store, &error), MRD_OK);
     mrd__str args;
-    assert_int_equal(mrd__store_args(store, store->slices.args[0], &args, &error), MRD_OK);
+    mrd__buf scratch = {0};
+    assert_int_equal(mrd__store_args(store, store->slices.args[0], &scratch, &args, &error),
+                     MRD_OK);
     assert_true(mrd__str_is(args, "{\"a\":1}"));
-    assert_int_equal(mrd__store_args(store, store->slices.args[1], &args, &error), MRD_OK);
+    assert_int_equal(mrd__store_args(store, store->slices.args[1], &scratch, &args, &error),
+                     MRD_OK);
     assert_true(mrd__str_is(args, "{\"b\":\"}\"}"));
     /* A change is seen once the last look is some milliseconds old. */
     FILE *file = fopen(path, "a");
@@ -118,9 +121,11 @@ static void test_args_of_a_changed_file(void **state)
     fputs("\n\n", file);
     fclose(file);
     nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
-    assert_int_equal(mrd__store_args(store, store->slices.args[1], &args, &error), MRD_ERR_IO);
+    assert_int_equal(mrd__store_args(store, store->slices.args[1], &scratch, &args, &error),
+                     MRD_ERR_IO);
     assert_int_equal(args.size, 0);
     assert_string_equal(error.file, path);
+    mrd__buf_reset(&scratch);
     mrd__store_destroy(&store);
 }
 

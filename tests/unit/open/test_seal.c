@@ -112,10 +112,13 @@ static void test_main_thread_and_instants(void **state)
     assert_int_equal(store->slices.parent[1], 0);
     assert_text(store, store->slices.name[0], "b");
     mrd__str args;
-    assert_int_equal(mrd__store_args(store, store->instants.args[0], &args, NULL), MRD_OK);
+    mrd__buf scratch = {0};
+    assert_int_equal(mrd__store_args(store, store->instants.args[0], &scratch, &args, NULL),
+                     MRD_OK);
     assert_true(mrd__str_is(args, "{\"x\": 1}"));
     assert_int_equal(store->instants.order[0], 0);
     assert_int_equal(store->instants.order[1], 2);
+    mrd__buf_reset(&scratch);
     mrd__store_destroy(&store);
 }
 
@@ -185,7 +188,8 @@ static void test_pair_args_and_bounds(void **state)
     };
     mrd__store *store = SEAL(facts);
     mrd__str args;
-    assert_int_equal(mrd__store_args(store, store->slices.args[0], &args, NULL), MRD_OK);
+    mrd__buf scratch = {0};
+    assert_int_equal(mrd__store_args(store, store->slices.args[0], &scratch, &args, NULL), MRD_OK);
     assert_true(mrd__str_is(args, "{\"a\": 1, \"k\": \"e\", \"z\": [2]}"));
     assert_int_equal(store->start_ns, 10);
     assert_int_equal(store->end_ns, 50);
@@ -193,6 +197,7 @@ static void test_pair_args_and_bounds(void **state)
     assert_int_equal(mrd__store_slice_end(store, 1), 50);
     assert_int_equal(losses_of(store, MRD__LOSS_NEGATIVE_DURATION), 1);
     assert_int_equal(losses_of(store, MRD__LOSS_TIME_OVERFLOW), 1);
+    mrd__buf_reset(&scratch);
     mrd__store_destroy(&store);
 }
 

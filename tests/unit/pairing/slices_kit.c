@@ -46,7 +46,7 @@ static mrd__args_ref join_numbers(void *ctx, mrd__args_ref begin, mrd__args_ref 
     return begin * 1000 + end;
 }
 
-const mrd__args_joiner kit_joiner = {join_numbers, NULL};
+const mrd__args_joiner kit_joiner = {.join = join_numbers};
 
 kit_result kit_run(const kit_items *items, bool async)
 {
