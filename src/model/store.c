@@ -128,8 +128,7 @@ mrd_status mrd__store_args(const mrd__store *store, mrd__args_ref ref, mrd__buf 
         return MRD_OK;
     }
     mrd__assert(source < store->file_count);
-    const mrd__map *map = &store->files[source].map;
-    MRD__TRY(mrd__map_check(map, error));
+    MRD__TRY(check_file(&store->files[source], error));
     args_read read = {.room = &room, .ref = ref};
     bool whole = mrd__map_guarded(read_args, &read);
     if (whole) {
@@ -140,7 +139,7 @@ mrd_status mrd__store_args(const mrd__store *store, mrd__args_ref ref, mrd__buf 
     }
     if (!whole) {
         (void)mrd__fail(error, MRD_ERR_IO, "file_changed", "file changed on disk");
-        return mrd__fail_at(error, MRD_ERR_IO, map->path, -1);
+        return mrd__fail_at(error, MRD_ERR_IO, store->files[source].path, -1);
     }
     scratch->size = read.text.size;
     *out = (mrd__str){scratch->data, read.text.size};
