@@ -125,8 +125,12 @@ static double other_form(const terms *t, int64_t primitive, int64_t algorithm)
     switch (algorithm) {
     case MRD__SIM_HALVING_DOUBLING:
         if (t->r == 0) return t->l * t->a + moved * (t->b + g);
-        return (floor_l + 2) * t->a + t->s * (t->b + g) + t->s / t->n * t->b +
-               (t->p - 1) / t->p * t->s * (t->b + g);
+        /* Groups of 1, 2, 4.. participants, of which r stand for two blocks. */
+        for (double size = 1; size < t->p; size *= 2)
+            sum += (size + fmin(size, t->r)) / t->n * t->s;
+        if (primitive == MRD__SIM_ALLGATHER)
+            return (floor_l + 2) * t->a + (t->s + sum) * t->b; /* S/N in, S - S/N out */
+        return (floor_l + 2) * t->a + (t->s + sum) * (t->b + g) + t->s / t->n * t->b;
     case MRD__SIM_BRUCK:
         if (primitive == MRD__SIM_ALLGATHER) return t->l * t->a + moved * t->b;
         for (uint32_t bit = 1; bit < (uint32_t)t->n; bit *= 2)
