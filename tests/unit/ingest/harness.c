@@ -107,7 +107,7 @@ static void check_way(const char *name, mrd__str text, way how, const mrd__buf *
 void check_all_ways(const char *name, mrd__str text)
 {
     static const size_t feeds[] = {1, 2, 7, 64, 4096};
-    static const size_t chunks[] = {16, 61, 1024, 65536};
+    static const size_t chunks[] = {16, 1021, 65536};
     bool large = text.size > 1 << 20; /* all of it would take minutes and show nothing new */
     mrd__buf want = {0};
     read_way(text, (way){0}, &want, NULL);
@@ -119,9 +119,8 @@ void check_all_ways(const char *name, mrd__str text)
     }
     for (size_t i = 0; i < sizeof chunks / sizeof chunks[0]; i++) {
         if (large && chunks[i] < 65536) continue;
-        for (uint32_t threads = large ? 2 : 1; threads <= (large ? 2 : 4); threads++)
-            check_way(name, text, (way){.fast = true, .threads = threads, .chunk = chunks[i]},
-                      &want);
+        check_way(name, text, (way){.fast = true, .threads = 1, .chunk = chunks[i]}, &want);
+        check_way(name, text, (way){.fast = true, .threads = 3, .chunk = chunks[i]}, &want);
     }
     mrd__buf_reset(&want);
 }
