@@ -559,13 +559,11 @@ static void push_event(mrd__pf *pf, mrd__pf_sequence *sequence, const event *e, 
     fact->flags = (what.flags | (args != 0 ? MRD__ARGS_OWNED : 0)) & 0xff;
 }
 
-/* An unnamed track that belongs to nobody is called after its first event. */
+/* A track without a name that is no process's or thread's is called after its first event. */
 static void name_track(mrd__pf *pf, const event *e, uint64_t uuid)
 {
     mrd__pf_track *track = mrd__pf_track_of(pf, uuid);
-    if (track->name != 0 || track->thread != MRD__NONE || track->process != MRD__NONE ||
-        !track->described || track->counter)
-        return;
+    if (track->name != 0 || track->thread != MRD__NONE || track->process != MRD__NONE) return;
     track->name = e->name;
     if (track->local != MRD__NONE) mrd__shard_track_spec(pf->shard, track->local)->name = e->name;
 }
