@@ -45,12 +45,12 @@ typedef enum mrd_status {
 /* Caller-owned, fixed size: nothing to allocate and nothing to free. Zero it before first use. */
 typedef struct mrd_error {
     mrd_status status;
-    char code[32];       /* stable machine word: bad_window, too_many_rows, no_such_result, ... */
-    char message[1024];  /* one line: what, the value, what is allowed; ends without a period */
-    char file[512];      /* input path, or empty */
-    int64_t offset;      /* byte offset in file, or -1 */
-    uint64_t rows;       /* too_many_rows: the exact number the window holds */
-    uint64_t limit;      /* too_many_rows and other limits: the limit */
+    char code[32];      /* stable machine word: bad_window, too_many_rows, no_such_result, ... */
+    char message[1024]; /* one line: what, the value, what is allowed; ends without a period */
+    char file[512];     /* input path, or empty */
+    int64_t offset;     /* byte offset in file, or -1 */
+    uint64_t rows;      /* too_many_rows: the exact number the window holds */
+    uint64_t limit;     /* too_many_rows and other limits: the limit */
 } mrd_error;
 
 /* "FILE:offset N: message" or what of it is known. Returns out. */
@@ -68,8 +68,12 @@ typedef struct mrd_sink {
     mrd_status (*write)(void *ctx, const void *data, size_t size, mrd_error *error);
 } mrd_sink;
 
-typedef enum mrd_format { MRD_FORMAT_TEXT, MRD_FORMAT_CSV, MRD_FORMAT_JSON, MRD_FORMAT_ARROW }
-mrd_format;
+typedef enum mrd_format {
+    MRD_FORMAT_TEXT,
+    MRD_FORMAT_CSV,
+    MRD_FORMAT_JSON,
+    MRD_FORMAT_ARROW
+} mrd_format;
 
 /* Parameters of a question, from a query string, a JSON body or options; parsed and limited in
  * one place whatever the door (spec: event-trace section 3). */
@@ -121,10 +125,9 @@ MRD_MUST_CHECK mrd_status mrd_trace_info(const mrd_trace *trace, mrd_format form
 /* Plain rows of one table (spec cli.md): CSV or JSON (one object a line). An unknown table is
  * MRD_ERR_ARGUMENT and the message lists the tables. */
 MRD_MUST_CHECK mrd_status mrd_trace_dump(const mrd_trace *trace, const char *table,
-                                         mrd_format format, const mrd_sink *sink,
-                                         mrd_error *error);
-/* The members "bounds" (origin_ns, relative start_ns and end_ns), "view", "counts" and "losses"
- * of GET /api/traces/{id}, as a JSON object. */
+                                         mrd_format format, const mrd_sink *sink, mrd_error *error);
+/* The members "bounds" (origin_ns, relative start_ns and end_ns), "view", "files"
+ * (as info), "counts" and "losses" of GET /api/traces/{id}, as a JSON object. */
 MRD_MUST_CHECK mrd_status mrd_trace_summary(const mrd_trace *trace, const mrd_sink *sink,
                                             mrd_error *error);
 /* {"lanes": [...]}: the lane tree (spec timeline.md section 2b). */
@@ -137,12 +140,12 @@ MRD_MUST_CHECK mrd_status mrd_trace_slice(const mrd_trace *trace, uint32_t track
  * start_ns, end_ns, buckets; with absolute true times are absolute ns integers (command line),
  * else relative doubles (HTTP). ARROW, JSON or CSV. */
 MRD_MUST_CHECK mrd_status mrd_trace_window(const mrd_trace *trace, const mrd_params *params,
-                                           bool absolute, mrd_format format,
-                                           const mrd_sink *sink, mrd_error *error);
+                                           bool absolute, mrd_format format, const mrd_sink *sink,
+                                           mrd_error *error);
 /* Window over event records: schemas R and G (spec event-trace.md section 3). */
-MRD_MUST_CHECK mrd_status mrd_trace_event_window(const mrd_trace *trace,
-                                                 const mrd_params *params, mrd_format format,
-                                                 const mrd_sink *sink, mrd_error *error);
+MRD_MUST_CHECK mrd_status mrd_trace_event_window(const mrd_trace *trace, const mrd_params *params,
+                                                 mrd_format format, const mrd_sink *sink,
+                                                 mrd_error *error);
 
 /* ---- Results ----------------------------------------------------------------------------- */
 
@@ -180,8 +183,8 @@ MRD_MUST_CHECK mrd_status mrd_results_trace_path(mrd_results *results, int64_t i
  * Written to a temporary name, synced and renamed. path "-" is stdout for chrome-json. */
 MRD_MUST_CHECK mrd_status mrd_gen_event_trace(const char *path, uint64_t events, uint64_t seed,
                                               mrd_error *error);
-MRD_MUST_CHECK mrd_status mrd_gen_chrome_json(const mrd_sink *sink, uint64_t events,
-                                              uint64_t seed, mrd_error *error);
+MRD_MUST_CHECK mrd_status mrd_gen_chrome_json(const mrd_sink *sink, uint64_t events, uint64_t seed,
+                                              mrd_error *error);
 
 #ifdef __cplusplus
 }

@@ -445,7 +445,7 @@ void mrd__traces_release(mrd__traces *traces, mrd__trace_slot *slot)
     if (dead) slot_free(dead);
 }
 
-/* trace_id, state, error, files; the object stays open. With the mutex held. */
+/* trace_id, state, error; the object stays open. With the mutex held. */
 static void describe_head(const mrd__trace_slot *slot, mrd__buf *out)
 {
     static const char *const states[] = {"opening", "ready", "failed"};
@@ -459,6 +459,11 @@ static void describe_head(const mrd__trace_slot *slot, mrd__buf *out)
         mrd__buf_json_string(out, mrd__str_of(mrd_error_text(&slot->error, text, sizeof text)));
         mrd__buf_char(out, '}');
     }
+}
+
+/* files with their progress, as another member. With the mutex held. */
+static void describe_files(const mrd__trace_slot *slot, mrd__buf *out)
+{
     mrd__buf_text(out, ",\"files\":[");
     for (size_t i = 0; i < slot->file_count; i++) {
         const slot_file *file = &slot->files[i];
@@ -482,7 +487,8 @@ mrd_status mrd__traces_describe(mrd__traces *traces, int64_t id, mrd__buf *out, 
     bool ready = slot && slot->state == SLOT_READY;
     if (slot) {
         describe_head(slot, out);
-        slot->holders++; /* the summary is made outside the mutex */
+        if (!ready) describe_files(slot, out); /* the summary tells more of them */
+        slot->holders++;                       /* the summary is made outside the mutex */
     }
     pthread_mutex_unlock(&traces->mutex);
     if (!slot) return no_such_trace(id, error);
@@ -517,6 +523,7 @@ void mrd__traces_list(mrd__traces *traces, mrd__buf *out)
     mrd__buf_text(out, "{\"traces\":[");
     for (size_t i = count; i-- > 0;) { /* oldest first */
         describe_head(listed[i], out);
+        describe_files(listed[i], out);
         mrd__buf_text(out, i ? "}," : "}");
     }
     pthread_mutex_unlock(&traces->mutex);
@@ -537,6 +544,7 @@ bool mrd__traces_events(mrd__traces *traces, uint64_t *version, unsigned timeout
         if (slot->id == 0 || slot->version <= *version) continue;
         mrd__buf_text(out, "data: ");
         describe_head(slot, out);
+        describe_files(slot, out);
         mrd__buf_text(out, "}\n\n");
     }
     *version = traces->version;

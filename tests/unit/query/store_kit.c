@@ -108,16 +108,18 @@ mrd__str_id kit_string(mrd__store *store, const char *text)
 uint32_t kit_process(mrd__store *store, int64_t pid, const char *name)
 {
     assert_true(store->process_count < SMALL);
-    store->processes[store->process_count] =
-        (mrd__process){.pid = {MRD__IDENT_NUMBER, 0, pid}, .name = kit_string(store, name)};
+    store->processes[store->process_count] = (mrd__process){
+        .pid = {.kind = MRD__IDENT_NUMBER, .number = pid}, .name = kit_string(store, name)};
     return (uint32_t)store->process_count++;
 }
 
 uint32_t kit_thread(mrd__store *store, uint32_t process, int64_t tid, const char *name)
 {
     assert_true(store->thread_count < SMALL);
-    store->threads[store->thread_count] = (mrd__thread){
-        .process = process, .tid = {MRD__IDENT_NUMBER, 0, tid}, .name = kit_string(store, name)};
+    store->threads[store->thread_count] =
+        (mrd__thread){.process = process,
+                      .tid = {.kind = MRD__IDENT_NUMBER, .number = tid},
+                      .name = kit_string(store, name)};
     return (uint32_t)store->thread_count++;
 }
 

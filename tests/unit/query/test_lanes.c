@@ -33,7 +33,8 @@ static void test_plain_tracks(void **state)
     store->processes[python].labels = kit_string(store, "GPU 0");
     store->processes[python].sort_index = -5;
     uint32_t bare = kit_process(store, 9, "");
-    store->processes[bare].pid = (mrd__ident){MRD__IDENT_TEXT, kit_string(store, "a\"b"), 0};
+    store->processes[bare].pid =
+        (mrd__ident){.kind = MRD__IDENT_TEXT, .text = kit_string(store, "a\"b")};
     uint32_t thread = kit_thread(store, python, 8, "main");
     store->threads[thread].sort_index = 3;
     kit_track(store, MRD__TRACK_INSTANT, "global marks", MRD__NONE, MRD__NONE);
