@@ -2,17 +2,12 @@
 #include "ingest/ingest.h"
 #include "base/error.h"
 #include "ingest/chrome_json/chrome_json.h"
+#include "ingest/event_parquet/event_parquet.h"
 #include "ingest/gzip.h"
 #include "ingest/perfetto/perfetto.h"
 
-#if __has_include("ingest/event_parquet/event_parquet.h")
-#include "ingest/event_parquet/event_parquet.h"
-#endif
-
 const mrd__importer *const mrd__importers[] = {
-#if __has_include("ingest/event_parquet/event_parquet.h")
     &mrd__importer_event_parquet,
-#endif
     &mrd__importer_chrome_json,
     &mrd__importer_perfetto,
     NULL,

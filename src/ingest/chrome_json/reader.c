@@ -322,14 +322,13 @@ static void take_value(mrd__chrome_json_reader *r, mrd__str value, uint64_t offs
 
 static progress step_value(mrd__chrome_json_reader *r, window *w)
 {
+    bool events = key_is(r, "traceEvents");
+    r->events_seen |= events;
     if (!skip_space(w)) return WAIT;
-    if (key_is(r, "traceEvents")) {
-        r->events_seen = true;
-        if (w->data[w->at] == '[') {
-            w->at++;
-            r->state = EVENTS;
-            return GO_ON;
-        }
+    if (events && w->data[w->at] == '[') {
+        w->at++;
+        r->state = EVENTS;
+        return GO_ON;
     }
     bool large = w->size - w->at > MRD__CJ_MAX_EVENT;
     mrd__cj_walk *walk = &r->core.walk;

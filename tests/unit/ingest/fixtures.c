@@ -23,6 +23,7 @@ const fixture fixtures[] = {
     {"object cut", "{\"traceEvents\":[" EV("") ",{\"ph\":\"X\"", 0, "truncated_input 1\n"},
     {"object without its end", "{\"traceEvents\":[" EV("") "]", 0, "truncated_input 1\n"},
     {"cut in a late value", "{\"traceEvents\":[],\"x\":[1,2", 0, "truncated_input 1\n"},
+    {"cut before the events", "{\"traceEvents\":", 0, "truncated_input 1\n"},
     {"cut in a late key", "{\"traceEvents\":[],\"x", 0, "truncated_input 1\n"},
     {"commas at will", "[,," EV("") EV("") ",\n,{}," EV("") ",]", 0, ""},
     {"trailing data", "[" EV("") "] x " EV(""), 0, "trailing_data 1\n"},
