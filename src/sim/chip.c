@@ -273,6 +273,7 @@ static void take_in(mrd__sim *sim, uint32_t message)
     }
     uint64_t start = chip->tiu_free > sim->now ? chip->tiu_free : sim->now;
     chip->tiu_free = start + on_chip(sim, m->dst, m->size, sim->spec->reduce_gb_per_s);
+    chip->tiu_busy += chip->tiu_free - start;
     mrd__sim_schedule(sim, chip->tiu_free, MRD__SIM_EV_REDUCED, message);
 }
 
@@ -362,9 +363,10 @@ static void enter(mrd__sim *sim, uint32_t c, uint32_t step)
     sim->sdma_bytes += copy;
     sim->bus_transfers += copy != 0;
     if (copy && sim->spec->sdma_gb_per_s > 0) {
+        uint64_t took = on_chip(sim, c, copy, sim->spec->sdma_gb_per_s);
         chip->state = MRD__SIM_CHIP_COPY;
-        mrd__sim_schedule(sim, sim->now + on_chip(sim, c, copy, sim->spec->sdma_gb_per_s),
-                          MRD__SIM_EV_COPIED, c);
+        chip->sdma_busy += took;
+        mrd__sim_schedule(sim, sim->now + took, MRD__SIM_EV_COPIED, c);
         return;
     }
     do_step(sim, c);

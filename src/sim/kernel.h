@@ -133,7 +133,8 @@ typedef struct mrd__sim_chip {
     uint32_t step, needed, sends_left, posted; /* posted: steps whose receives are */
     uint8_t state;
     bool fenced, commanded; /* thread 0 waits in a fence; has any command */
-    uint64_t first_cmd, last_done, data_done, blocked, tiu_free, sdma_free, undone;
+    uint64_t first_cmd, last_done, data_done, blocked, tiu_free, undone;
+    uint64_t tiu_busy, sdma_busy;
 } mrd__sim_chip;
 
 /* Of one chip and step. */

@@ -68,6 +68,11 @@ uint32_t mrd__sim_packet_new(mrd__sim *sim)
         sim->free_packet = sim->packets.data[index].next;
     } else {
         index = (uint32_t)sim->packets.count;
+        if (index == MRD__SIM_MAX_PACKETS)
+            mrd__sim_failed(sim, MRD_ERR_LIMIT, "too_many_packets",
+                            "more than %u packets under way, the most allowed: larger "
+                            "link.packet_bytes or smaller cdma.max_outstanding",
+                            MRD__SIM_MAX_PACKETS);
         mrd__assert(index < 1u << MRD__SIM_INDEX_BITS);
         mrd__vec_reserve(&sim->packets, sim->packets.count + 1);
         sim->packets.count++;

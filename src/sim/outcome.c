@@ -101,16 +101,27 @@ static void link_counters(mrd__sim *sim, mrd__buf *out)
     }
 }
 
+/* The longest busy, the first of equals; links before chips. */
 static void bottleneck(mrd__sim *sim)
 {
-    uint32_t most = 0;
-    for (uint32_t i = 1; i < 2 * sim->topology.links; i++)
-        if (sim->links.busy[i] > sim->links.busy[most]) most = i;
+    uint64_t most = 0;
     mrd__buf name = {0};
-    if (sim->topology.links && sim->links.busy[most])
-        mrd__sim_channel_name(sim, most, &name);
-    else
-        mrd__buf_text(&name, "none");
+    mrd__buf_text(&name, "none");
+    for (uint32_t i = 0; i < 2 * sim->topology.links; i++) {
+        if (sim->links.busy[i] <= most) continue;
+        most = sim->links.busy[i];
+        mrd__buf_clear(&name);
+        mrd__sim_channel_name(sim, i, &name);
+    }
+    for (uint32_t c = 0; c < sim->n; c++) {
+        const uint64_t busy[] = {sim->chip[c].tiu_busy, sim->chip[c].sdma_busy};
+        for (int i = 0; i < 2; i++) {
+            if (busy[i] <= most) continue;
+            most = busy[i];
+            mrd__buf_clear(&name);
+            mrd__buf_printf(&name, "%s_chip%u", i ? "sdma" : "tiu", c);
+        }
+    }
     memcpy(sim->result->bottleneck, name.data, name.size + 1);
     mrd__buf_reset(&name);
 }

@@ -126,7 +126,7 @@ static double other_form(const terms *t, int64_t primitive, int64_t algorithm)
     case MRD__SIM_HALVING_DOUBLING:
         if (t->r == 0) return t->l * t->a + moved * (t->b + g);
         /* Groups of 1, 2, 4.. participants, of which r stand for two blocks. */
-        for (double size = 1; size < t->p; size *= 2)
+        for (uint32_t size = 1; size < (uint32_t)t->p; size *= 2)
             sum += (size + fmin(size, t->r)) / t->n * t->s;
         if (primitive == MRD__SIM_ALLGATHER)
             return (floor_l + 2) * t->a + (t->s + sum) * t->b; /* S/N in, S - S/N out */

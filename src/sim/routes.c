@@ -177,7 +177,8 @@ static void warn_of_cycle(mrd__sim_topology *t)
             uint32_t m = l == MRD__SIM_NONE ? l : t->next[(size_t)t->to[l] * t->chips + dst];
             if (m != MRD__SIM_NONE) mrd__vec_push(&edges, (uint64_t)l << 32 | m);
         }
-    if (edges.count) qsort(edges.data, edges.count, sizeof *edges.data, by_value);
+    if (edges.count == 0) return; /* every route is one link */
+    qsort(edges.data, edges.count, sizeof *edges.data, by_value);
     size_t *first = mrd__calloc(t->links + 1, sizeof *first), count = 0;
     for (size_t i = 0; i < edges.count; i++) {
         if (i && edges.data[i] == edges.data[count - 1]) continue;

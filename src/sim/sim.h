@@ -12,11 +12,13 @@
 
 /* ---- Limits ---- */
 
-#define MRD__SIM_MAX_NODES 4096       /* routes are a table nodes x chips of 4 bytes: 64 MiB */
-#define MRD__SIM_MAX_LINKS (1u << 20) /* full-1024 fits; 100 bytes a link */
-#define MRD__SIM_MAX_PIPELINE 64      /* pieces that are in: one 64-bit mask a step */
+#define MRD__SIM_MAX_NODES 4096        /* routes are a table nodes x chips of 4 bytes: 64 MiB */
+#define MRD__SIM_MAX_LINKS (1u << 20)  /* full-1024 fits; 100 bytes a link */
+#define MRD__SIM_MAX_PIPELINE 64       /* pieces that are in: one 64-bit mask a step */
+#define MRD__SIM_MAX_SHADOW (1u << 26) /* values of a data check, 16 bytes each */
 #define MRD__SIM_MAX_SIZE (1ull << 40)
 #define MRD__SIM_MAX_TIME_PS (1ull << 61) /* 26 days; sums of two times cannot overflow */
+#define MRD__SIM_MAX_PACKETS (1u << 26)   /* under way at a time: 5 GiB */
 #define MRD__SIM_BATCH 65536              /* records a call of the observer */
 
 /* ---- Specification ---- */
@@ -175,8 +177,9 @@ typedef struct mrd__sim_result {
     uint32_t straggler_chip;
     double straggler_ratio, straggler_blocked_ns;
     MRD__VEC(mrd__sim_chip_result) per_chip; /* chips with commands */
-    char bottleneck[96];                     /* the link that was busy longest, or "none" */
-    char warning[512];                       /* of a user's graph: a cycle of its channels */
+    /* What was busy longest: link_…_req, tiu_chip3, sdma_chip3, or none. */
+    char bottleneck[96];
+    char warning[512]; /* of a user's graph: a cycle of its channels */
     /* L2 */
     uint64_t events, packets; /* packets: REQ, as first sent */
     double sim_time_ns;       /* of the last event */
@@ -191,8 +194,8 @@ void mrd__sim_result_reset(mrd__sim_result *result); /* accepts zeroed */
 /* Simulate. observer may be NULL (nothing is traced then, whatever the spec says). *result is
  * filled on success; after an error it is empty. Errors: bad_spec (the spec does not fit its
  * topology), deadlock (names the cycle of who waits for whom), wrong_data (check_data),
- * MRD_ERR_LIMIT "sim_time", what the observer returned, MRD_ERR_CANCELLED. Any thread; two runs
- * share nothing. */
+ * MRD_ERR_LIMIT "sim_time" and "too_many_packets", MRD_ERR_CANCELLED, and what the observer
+ * returned. Any thread; two runs share nothing. */
 MRD_MUST_CHECK mrd_status mrd__sim_run(const mrd__sim_spec *spec, const mrd__sim_observer *observer,
                                        mrd__sim_result *result, mrd_error *error);
 

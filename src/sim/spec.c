@@ -406,9 +406,15 @@ static mrd_status check_whole(const mrd__sim_spec *spec, const json_t *root, mrd
     mrd__sim_topology topology;
     MRD__TRY(mrd__sim_topology_build(&topology, spec, error));
     bool rings = false;
+    uint64_t chips = topology.chips, values = chips * chips * (uint64_t)(2 * spec->pipeline + 1);
     for (uint32_t l = 0; l < topology.links; l++)
         rings |= topology.group[l] != 0;
     mrd__sim_topology_reset(&topology);
+    if (spec->check_data && values > MRD__SIM_MAX_SHADOW)
+        return mrd__fail(error, MRD_ERR_ARGUMENT, "bad_spec",
+                         "check_data: %llu values for %llu chips in %lld pieces, allowed: %u",
+                         (unsigned long long)values, (unsigned long long)chips,
+                         (long long)spec->pipeline, MRD__SIM_MAX_SHADOW);
     if (rings && spec->mode == MRD__SIM_PACKET && spec->credits < 2 &&
         spec->deadlock_avoidance == MRD__SIM_BUBBLE)
         return mrd__fail(error, MRD_ERR_ARGUMENT, "bad_spec",

@@ -304,6 +304,7 @@ static void test_compute(void **state)
     mrd__sim_spec spec = spec_of("{'primitive':'allgather','algorithm':'bruck','topology':'star-4',"
                                  "'msg_size_bytes':400000,'compute':{'sdma_gb_per_s':40}}");
     mrd__sim_result with = run(&spec);
+    assert_string_equal(with.bottleneck, "sdma_chip0");
     spec.sdma_gb_per_s = 0;
     mrd__sim_result without = run(&spec);
     NEAR(with.data_done_ns - without.data_done_ns, 10000, 1e-6);

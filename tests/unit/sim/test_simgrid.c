@@ -167,8 +167,8 @@ static bool in_band(const struct selector *s, double got, double want, bool cont
 static void compare(const char *whole, char **f, tally *t)
 {
     const struct selector *s = find_selector(f[2], f[3]);
-    int n = atoi(f[4]);
-    long long bytes = atoll(f[5]);
+    int n = (int)strtol(f[4], NULL, 10);
+    long long bytes = strtoll(f[5], NULL, 10);
     bool crossbar = strncmp(f[0], "crossbar", 8) == 0;
     if (!s || (strcmp(f[3], "lr") == 0 && bytes % n)) {
         t->foreign++;

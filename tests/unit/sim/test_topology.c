@@ -1,6 +1,7 @@
 /* Shapes and routes: counts of reference section 2.6, every route ends, shifts on a fat tree. */
 #include "kit.h"
 
+#include "base/os.h"
 #include "sim/topology.h"
 
 #include <string.h>
@@ -172,6 +173,8 @@ static void test_bad_specs(void **state)
          "'links':[{'from':'c0','to':'c1'}]}}",
          {"topology.links", "no route from c1 to c0", ""}},
         {"{" HEAD ",'topology':'ring-4'", {"no JSON", "line 1", ""}},
+        {"{" HEAD ",'topology':'star-4000','check_data':true,'pipeline':64}",
+         {"check_data", "4000 chips", "67108864"}},
         {"[]", {"spec", "[]", "an object"}},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -182,12 +185,33 @@ static void test_bad_specs(void **state)
     }
 }
 
+/* docs/sim.md names every parameter with its unit and meaning. */
+static void test_documented(void **state)
+{
+    (void)state;
+    mrd__buf text = {0};
+    size_t count;
+    const mrd__sim_param *params = mrd__sim_params(&count);
+    assert_int_equal(mrd__file_read(&text, MRD_SOURCE_DIR "/docs/sim.md", 1 << 20, NULL), MRD_OK);
+    for (size_t i = 0; i < count; i++) {
+        mrd__buf row = {0};
+        mrd__buf_printf(&row, "| `%s` | %s | ", params[i].path, params[i].unit);
+        const char *at = strstr(text.data, row.data);
+        if (!at) fail_msg("docs/sim.md lacks %s", row.data);
+        const char *meaning = strstr(at, params[i].doc);
+        if (!meaning || meaning > strchr(at, '\n')) fail_msg("docs/sim.md: %s", params[i].path);
+        mrd__buf_reset(&row);
+    }
+    mrd__buf_reset(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counts),      cmocka_unit_test(test_shifts),
         cmocka_unit_test(test_order),       cmocka_unit_test(test_graph),
         cmocka_unit_test(test_graph_cycle), cmocka_unit_test(test_bad_specs),
+        cmocka_unit_test(test_documented),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
