@@ -505,6 +505,10 @@ static bool phase_of(mrd__pf *pf, const event *e, const target *at, fact_of_phas
         return true;
     }
     if (e->type == TYPE_COUNTER) return false;
+    if (e->type > TYPE_COUNTER) {
+        mrd__pf_loss(pf, MRD__LOSS_UNSUPPORTED_PACKET, "track event of a further type");
+        return false;
+    }
     char letter = e->type == 0 && e->old.present ? e->old.phase : '\0';
     mrd__shard_count(pf->shard, letter != '\0' ? (unsigned char)letter : '?');
     if (letter == '\0' || !old_phase(&e->old, out)) {

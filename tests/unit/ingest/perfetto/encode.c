@@ -1,0 +1,244 @@
+#include "ingest/perfetto/encode.h"
+
+#include <string.h>
+
+#include "ingest/perfetto/fields.h"
+
+void put_varint(mrd__buf *out, uint64_t value)
+{
+    for (; value >= 0x80; value >>= 7)
+        mrd__buf_char(out, (char)(value | 0x80));
+    mrd__buf_char(out, (char)value);
+}
+
+void put_uint(mrd__buf *out, uint32_t number, uint64_t value)
+{
+    put_varint(out, PB_VARINT(number));
+    put_varint(out, value);
+}
+
+void put_fixed(mrd__buf *out, uint32_t number, uint64_t value)
+{
+    put_varint(out, PB_FIXED64(number));
+    for (unsigned i = 0; i < 8; i++)
+        mrd__buf_char(out, (char)(value >> 8 * i));
+}
+
+void put_text(mrd__buf *out, uint32_t number, const char *text)
+{
+    put_varint(out, PB_BYTES(number));
+    put_varint(out, strlen(text));
+    mrd__buf_text(out, text);
+}
+
+void put_message(mrd__buf *out, uint32_t number, mrd__buf *message)
+{
+    put_varint(out, PB_BYTES(number));
+    put_varint(out, message->size);
+    mrd__buf_add(out, message->data, message->size);
+    mrd__buf_reset(message);
+}
+
+/* ---- Packets ---- */
+
+static void put_track(mrd__buf *out, uint64_t uuid, uint64_t parent, const char *name)
+{
+    mrd__buf track = {0};
+    mrd__buf packet = {0};
+    put_uint(&track, TRACK_UUID, uuid);
+    put_uint(&track, TRACK_PARENT_UUID, parent);
+    put_text(&track, TRACK_NAME, name);
+    put_message(&packet, PACKET_TRACK_DESCRIPTOR, &track);
+    put_message(out, TRACE_PACKET, &packet);
+}
+
+static void put_thread(mrd__buf *out, uint64_t uuid, uint64_t pid, uint64_t tid, const char *name)
+{
+    mrd__buf thread = {0};
+    mrd__buf track = {0};
+    mrd__buf packet = {0};
+    put_uint(&thread, THREAD_PID, pid);
+    put_uint(&thread, THREAD_TID, tid);
+    put_text(&thread, THREAD_NAME, name);
+    put_uint(&track, TRACK_UUID, uuid);
+    put_message(&track, TRACK_THREAD, &thread);
+    put_message(&packet, PACKET_TRACK_DESCRIPTOR, &track);
+    put_message(out, TRACE_PACKET, &packet);
+}
+
+/* An event packet of sequence 1; event is cleared. */
+static void put_event(mrd__buf *out, uint64_t ts, mrd__buf *event)
+{
+    mrd__buf packet = {0};
+    put_uint(&packet, PACKET_TIMESTAMP, ts);
+    put_uint(&packet, PACKET_SEQUENCE_ID, 1);
+    put_message(&packet, PACKET_TRACK_EVENT, event);
+    put_message(out, TRACE_PACKET, &packet);
+}
+
+static void put_simple(mrd__buf *out, uint64_t ts, uint64_t type, uint64_t uuid, const char *name)
+{
+    mrd__buf event = {0};
+    put_uint(&event, EVENT_TYPE, type);
+    put_uint(&event, EVENT_TRACK_UUID, uuid);
+    if (name != NULL) put_text(&event, EVENT_NAME, name);
+    put_event(out, ts, &event);
+}
+
+/* ---- Samples ---- */
+
+static void make_slices(mrd__buf *out)
+{
+    put_thread(out, 1, 5, 6, "worker");
+    put_track(out, 2, 1, "below");
+    put_track(out, 3, 2, "further below");
+    put_simple(out, 100, TYPE_BEGIN, 1, "outer");
+    put_simple(out, 110, TYPE_BEGIN, 2, "child");
+    put_simple(out, 120, TYPE_INSTANT, 3, "mark");
+    put_simple(out, 130, TYPE_END, 2, NULL);
+    put_simple(out, 140, TYPE_END, 1, NULL);
+}
+
+static void put_annotation(mrd__buf *event, const char *name, mrd__buf *value)
+{
+    mrd__buf annotation = {0};
+    put_text(&annotation, ANNOTATION_NAME, name);
+    mrd__buf_add(&annotation, value->data, value->size);
+    mrd__buf_reset(value);
+    put_message(event, EVENT_ANNOTATIONS, &annotation);
+}
+
+static void make_args(mrd__buf *out)
+{
+    mrd__buf event = {0};
+    mrd__buf value = {0};
+    mrd__buf inner = {0};
+    put_uint(&event, EVENT_TYPE, TYPE_INSTANT);
+    put_uint(&event, EVENT_TRACK_UUID, 1);
+    put_text(&event, EVENT_NAME, "args");
+    put_uint(&value, ANNOTATION_INT, (uint64_t)-7);
+    put_annotation(&event, "int", &value);
+    put_uint(&value, ANNOTATION_BOOL, 1);
+    put_annotation(&event, "bool", &value);
+    put_fixed(&value, ANNOTATION_DOUBLE, 0x3ff8000000000000u);
+    put_annotation(&event, "double", &value);
+    put_uint(&value, ANNOTATION_POINTER, 0xbeef);
+    put_annotation(&event, "pointer", &value);
+    put_text(&value, ANNOTATION_JSON, "{\"a\": [1, 2]}");
+    put_annotation(&event, "json", &value);
+    put_text(&value, ANNOTATION_JSON, "{no json");
+    put_annotation(&event, "text", &value);
+    put_text(&inner, ANNOTATION_NAME, "k");
+    put_text(&inner, ANNOTATION_STRING, "v\n");
+    put_message(&value, ANNOTATION_DICT, &inner);
+    put_annotation(&event, "dict", &value);
+    put_uint(&inner, ANNOTATION_UINT, 1);
+    put_message(&value, ANNOTATION_ARRAY, &inner);
+    put_uint(&inner, ANNOTATION_UINT, 2);
+    put_message(&value, ANNOTATION_ARRAY, &inner);
+    put_annotation(&event, "array", &value);
+    put_event(out, 10, &event);
+}
+
+static void put_switch(mrd__buf *bundle, uint64_t ts, uint64_t prev, uint64_t state, uint64_t next,
+                       const char *comm)
+{
+    mrd__buf switched = {0};
+    mrd__buf event = {0};
+    put_uint(&switched, SWITCH_PREV_PID, prev);
+    put_uint(&switched, SWITCH_PREV_STATE, state);
+    put_text(&switched, SWITCH_NEXT_COMM, comm);
+    put_uint(&switched, SWITCH_NEXT_PID, next);
+    put_uint(&switched, SWITCH_NEXT_PRIO, 120);
+    put_uint(&event, FTRACE_TIMESTAMP, ts);
+    put_message(&event, FTRACE_SWITCH, &switched);
+    put_message(bundle, BUNDLE_EVENT, &event);
+}
+
+static void make_sched(mrd__buf *out)
+{
+    mrd__buf bundle = {0};
+    mrd__buf packet = {0};
+    mrd__buf event = {0};
+    mrd__buf waking = {0};
+    put_uint(&bundle, BUNDLE_CPU, 0);
+    put_switch(&bundle, 100, 0, 0, 7, "a");
+    put_switch(&bundle, 150, 7, 1, 0, "swapper/0");
+    put_switch(&bundle, 220, 0, 0, 7, "a");
+    put_switch(&bundle, 250, 7, 0, 0, "swapper/0");
+    put_text(&waking, WAKING_COMM, "a");
+    put_uint(&waking, WAKING_PID, 7);
+    put_uint(&event, FTRACE_TIMESTAMP, 200);
+    put_message(&event, FTRACE_WAKING, &waking);
+    put_message(&bundle, BUNDLE_EVENT, &event);
+    put_message(&packet, PACKET_FTRACE_EVENTS, &bundle);
+    put_message(out, TRACE_PACKET, &packet);
+}
+
+static void put_packed(mrd__buf *out, uint32_t number, const uint64_t *values, size_t count)
+{
+    mrd__buf packed = {0};
+    for (size_t i = 0; i < count; i++)
+        put_varint(&packed, values[i]);
+    put_message(out, number, &packed);
+}
+
+/* The same as make_sched in columns. */
+static void make_compact(mrd__buf *out)
+{
+    mrd__buf compact = {0};
+    mrd__buf bundle = {0};
+    mrd__buf packet = {0};
+    put_text(&compact, COMPACT_TABLE, "a");
+    put_text(&compact, COMPACT_TABLE, "swapper/0");
+    put_packed(&compact, COMPACT_SWITCH_TIME, (uint64_t[]){100, 50, 70, 30}, 4);
+    put_packed(&compact, COMPACT_SWITCH_STATE, (uint64_t[]){0, 1, 0, 0}, 4);
+    put_packed(&compact, COMPACT_SWITCH_PID, (uint64_t[]){7, 0, 7, 0}, 4);
+    put_packed(&compact, COMPACT_SWITCH_PRIO, (uint64_t[]){120, 120, 120, 120}, 4);
+    put_packed(&compact, COMPACT_SWITCH_COMM, (uint64_t[]){0, 1, 0, 1}, 4);
+    put_packed(&compact, COMPACT_WAKING_TIME, (uint64_t[]){200}, 1);
+    put_packed(&compact, COMPACT_WAKING_PID, (uint64_t[]){7}, 1);
+    put_packed(&compact, COMPACT_WAKING_COMM, (uint64_t[]){0}, 1);
+    put_uint(&bundle, BUNDLE_CPU, 0);
+    put_message(&bundle, BUNDLE_COMPACT, &compact);
+    put_message(&packet, PACKET_FTRACE_EVENTS, &bundle);
+    put_message(out, TRACE_PACKET, &packet);
+}
+
+static void put_legacy(mrd__buf *out, uint64_t ts, char phase, uint64_t id, const char *name)
+{
+    mrd__buf legacy = {0};
+    mrd__buf event = {0};
+    put_uint(&legacy, LEGACY_PHASE, (uint64_t)phase);
+    if (phase == 'X') put_uint(&legacy, LEGACY_DURATION_US, 3);
+    if (id != 0) put_uint(&legacy, LEGACY_UNSCOPED_ID, id);
+    put_uint(&legacy, LEGACY_PID, 5);
+    put_uint(&legacy, LEGACY_TID, 6);
+    put_text(&event, EVENT_NAME, name);
+    put_text(&event, EVENT_CATEGORIES, "cat");
+    put_message(&event, EVENT_LEGACY, &legacy);
+    put_event(out, ts, &event);
+}
+
+static void make_legacy(mrd__buf *out)
+{
+    put_thread(out, 1, 5, 6, "worker");
+    mrd__buf thread = {0};
+    mrd__buf packet = {0};
+    put_uint(&thread, THREAD_PID, 5);
+    put_uint(&thread, THREAD_TID, 6);
+    put_uint(&packet, PACKET_SEQUENCE_ID, 1);
+    put_message(&packet, PACKET_THREAD_DESCRIPTOR, &thread);
+    put_message(out, TRACE_PACKET, &packet);
+    put_legacy(out, 1000, 'X', 0, "complete");
+    put_legacy(out, 1000, 'b', 9, "async");
+    put_legacy(out, 9000, 'e', 9, "async");
+    put_legacy(out, 2000, 's', 4, "flow");
+    put_legacy(out, 2000, 'N', 4, "object");
+    put_legacy(out, 2000, 'b', 0, "without id");
+}
+
+const sample samples[] = {
+    {"slices", make_slices},   {"args", make_args},     {"sched", make_sched},
+    {"compact", make_compact}, {"legacy", make_legacy}, {NULL, NULL},
+};
