@@ -173,6 +173,9 @@ static bool read_numbers(mrd__take_worker *w)
 
 static bool same_bytes(const mrd__duck_string *a, const mrd__duck_string *b)
 {
+#ifdef MRD_PLANTED_BUGS /* what the fuzzer of event traces must find */
+    return memcmp(a, b, 8) == 0;
+#endif
     return memcmp(a, b, sizeof *a) == 0;
 }
 
@@ -180,6 +183,9 @@ static size_t cache_hash(const mrd__duck_string *text)
 {
     uint64_t half[2];
     memcpy(half, text, sizeof half);
+#ifdef MRD_PLANTED_BUGS
+    half[1] = 0;
+#endif
     return (size_t)(mrd__hash_mix(half[0], half[1]) >> 32);
 }
 

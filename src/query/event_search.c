@@ -33,6 +33,35 @@ uint32_t mrd__event_block_of(const mrd__event_view *view, double t, uint32_t hin
     return low == 0 ? MRD__NO_BLOCK : low - 1;
 }
 
+uint32_t mrd__event_block_near(const mrd__event_view *view, double t, uint32_t hint, uint64_t guess)
+{
+    const double *time = view->block_time;
+    uint32_t floor = hint == MRD__NO_BLOCK ? 0 : hint;
+    if (guess >= view->block_count) guess = view->block_count - 1;
+    if (guess <= floor || time[guess] < t) {
+        return mrd__event_block_of(view, t, guess <= floor ? hint : (uint32_t)guess);
+    }
+    /* The guess is too far: back in growing steps. Blocks from high on do not begin before t. */
+    uint32_t high = (uint32_t)guess, low = floor, step = 1;
+    while (high > floor) {
+        uint32_t at = high - floor > step ? high - step : floor;
+        if (time[at] < t) {
+            low = at + 1;
+            break;
+        }
+        high = at;
+        step *= 2;
+    }
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (time[middle] < t)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low == 0 ? MRD__NO_BLOCK : low - 1;
+}
+
 uint32_t mrd__event_lower(const mrd__events *events, size_t key, double t)
 {
     mrd__event_view view = mrd__event_view_of(events, key);

@@ -25,5 +25,8 @@ mrd__event_view mrd__event_view_of(const mrd__events *events, size_t key);
 /* The last block that begins before t, or MRD__NO_BLOCK. hint: a block at or before it (or
  * MRD__NO_BLOCK), for ascending questions. */
 uint32_t mrd__event_block_of(const mrd__event_view *view, double t, uint32_t hint);
+/* The same, begun at a guess (a block at or behind the hint; may lie behind the last). */
+uint32_t mrd__event_block_near(const mrd__event_view *view, double t, uint32_t hint,
+                               uint64_t guess);
 
 #endif
