@@ -36,7 +36,7 @@ static bool same_clock(mrd__file_clock a, mrd__file_clock b)
     return a.machine == b.machine && a.sequence == b.sequence && a.id == b.id;
 }
 
-/* Ns of a tick of a clock: what the file's snapshots say, else 1. */
+/* Ns of a tick of a clock: what the file's snapshots say, else 1. Clocks are few. */
 static int64_t unit_of(const mrd__shard *shard, mrd__file_clock clock)
 {
     for (size_t i = 0; i < shard->readings.count; i++)
@@ -96,6 +96,17 @@ static void choose_target(clocks *c)
         c->target_clock = c->uses.data[0].clock;
     }
     c->target = node_of(c, c->target_file, c->target_clock);
+}
+
+/* A file's own clock is tied even when none of its facts carries it: the others lead to it. */
+static void add_declared(clocks *c)
+{
+    const mrd__writer *writer = c->seal->writer;
+    for (size_t i = 0; i < writer->clocks.count; i++) {
+        uint32_t file = c->seal->file_of[writer->clocks.data[i].file];
+        mrd__file_clock clock = writer->clocks.data[i].clock;
+        mrd__vec_push(&c->uses, ((clock_use){file, node_of(c, file, clock), clock, 1}));
+    }
 }
 
 static bool has_path(const clocks *c, uint32_t node)
@@ -180,6 +191,7 @@ void mrd__seal_clocks(mrd__sealing *seal)
         for (size_t s = 0; s < writer->shards.count; s++)
             observe(&c, writer->shards.data[s]);
         choose_target(&c);
+        add_declared(&c);
         mrd__clock_solve(c.graph, c.target, false);
         assume(&c, MRD__CLOCK_REALTIME);
         assume(&c, 0);

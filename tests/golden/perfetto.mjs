@@ -118,6 +118,17 @@ async function runLoss() {
     { packet_loss: 1, packets_skipped_need_incremental_state: 3 })
 }
 
+/** Two files whose BOOTTIME is taken as one: each event stands where it stands alone. */
+async function runTwo() {
+  const files = ["k01_snapshot_choice", "k04_two_hops"].map((f) => join(merge, f, "input.pftrace"))
+  const ask = (list) => async (table) => dump(table, list, merge)
+  const alone = [...await nameAndTime(ask([files[0]])), ...await nameAndTime(ask([files[1]]))]
+  expectSame("events", lines(await nameAndTime(ask(files))), lines(alone))
+  expectSame("other order", await nameAndTime(ask([...files].reverse())),
+    await nameAndTime(ask(files)))
+  expectSame("losses", lossCounts(await ask(files)("loss")), {})
+}
+
 async function runReal(name) {
   await test(`perfetto/real ${name}`, async () => {
     const document = await info([name], join(shared, "data/perfetto"))
@@ -130,6 +141,7 @@ async function runReal(name) {
 if (!existsSync(merge)) report("SKIP", "perfetto", "../shared is not here")
 else {
   await pool(readdirSync(merge).filter((name) => /^[kt]\d/.test(name)), runCase)
+  await test("perfetto/two files", runTwo)
   await test("perfetto/43 a cut tail", runCut)
   await test("perfetto/44 packet loss", runLoss)
   await pool(readdirSync(join(shared, "data/perfetto")).filter((name) => /trace$/.test(name)),
