@@ -264,7 +264,7 @@ static void outstanding(mrd__sim *sim, uint32_t unit, int change, uint64_t comma
     if (u->outstanding == full) u->full += sim->now - u->full_since;
     u->outstanding = (uint32_t)((int)u->outstanding + change);
     if (u->outstanding == full) u->full_since = sim->now;
-    if (MRD__SIM_OBSERVED(sim, MRD__EV_OSTD_CHANGE)) mrd__sim_trace_unit(sim, unit, command);
+    if (MRD_SIM_TRACE && sim->categories) mrd__sim_trace_unit(sim, unit, command);
 }
 
 static uint32_t first_channel(const mrd__sim *sim, uint32_t src, uint32_t dst, uint32_t vc)

@@ -54,7 +54,18 @@ uint32_t mrd__sim_line_take(mrd__sim *sim, mrd__sim_line *line)
 
 /* ---- The loop ---- */
 
-static void dispatch(mrd__sim *sim, uint32_t type, uint32_t index)
+/* An observing event: the run's own time (back to `before`) and count do not move with it. */
+static void observe(mrd__sim *sim, uint32_t type, uint32_t index, uint64_t before)
+{
+    if (type == MRD__SIM_EV_IDLE)
+        mrd__sim_trace_idle(sim, index);
+    else
+        mrd__sim_on_hop(sim, index);
+    sim->now = before;
+    sim->events--;
+}
+
+static void dispatch(mrd__sim *sim, uint32_t type, uint32_t index, uint64_t before)
 {
     switch (type) {
     case MRD__SIM_EV_WIRE:
@@ -81,32 +92,20 @@ static void dispatch(mrd__sim *sim, uint32_t type, uint32_t index)
     case MRD__SIM_EV_COPIED:
         mrd__sim_on_copied(sim, index);
         break;
-    default:
+    case MRD__SIM_EV_REDUCED:
         mrd__sim_on_reduced(sim, index);
         break;
+    default:
+        observe(sim, type, index, before);
+        break;
     }
-}
-
-/* An observing event; the run's own time and count do not move with it. */
-static void observe(mrd__sim *sim, mrd__sim_key key)
-{
-    uint64_t now = sim->now;
-    sim->now = mrd__sim_key_time(key);
-    if (mrd__sim_key_type(key) == MRD__SIM_EV_IDLE)
-        mrd__sim_trace_idle(sim, mrd__sim_key_index(key));
-    else
-        mrd__sim_on_hop(sim, mrd__sim_key_index(key));
-    sim->now = now;
 }
 
 static void loop(mrd__sim *sim)
 {
     while (sim->queue.count && sim->status == MRD_OK) {
         mrd__sim_key key = mrd__sim_queue_pop(&sim->queue);
-        if (MRD_SIM_TRACE && mrd__sim_key_type(key) >= MRD__SIM_EV_IDLE) {
-            observe(sim, key);
-            continue;
-        }
+        uint64_t before = sim->now;
         sim->now = mrd__sim_key_time(key);
         if (sim->now >= MRD__SIM_MAX_TIME_PS)
             mrd__sim_failed(sim, MRD_ERR_LIMIT, "sim_time",
@@ -117,7 +116,7 @@ static void loop(mrd__sim *sim)
             !sim->observer->progress(sim->observer->ctx, sim->events, (double)sim->now / 1000.0))
             mrd__sim_failed(sim, MRD_ERR_CANCELLED, "cancelled", "cancelled after %llu events",
                             (unsigned long long)sim->events);
-        dispatch(sim, mrd__sim_key_type(key), mrd__sim_key_index(key));
+        dispatch(sim, mrd__sim_key_type(key), mrd__sim_key_index(key), before);
     }
     if (sim->status == MRD_OK && sim->unfinished) mrd__sim_stuck(sim);
 }

@@ -126,6 +126,7 @@ void mrd__sim_trace_idle(mrd__sim *sim, uint32_t channel)
 
 void mrd__sim_trace_unit(mrd__sim *sim, uint32_t unit, uint64_t command)
 {
+    if (!MRD__SIM_OBSERVED(sim, MRD__EV_OSTD_CHANGE)) return;
     if (!sim->unit_names[unit].data) {
         mrd__buf buf = {0};
         mrd__buf_printf(&buf, "cdma_chip%u_unit%u", unit / sim->units, unit % sim->units);
