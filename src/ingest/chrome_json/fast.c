@@ -385,26 +385,27 @@ static const char *nested_end(const char *p)
  * the top four bits. */
 typedef struct short_key {
     uint64_t text;
+    uint32_t size; /* text alone does not tell "ph" from "ph" with zero bytes behind it */
     mrd__cj_field field;
 } short_key;
 #define KEY_FACTOR 0x96605d959d7cd4f7u
 static const short_key short_keys[16] = {
-    {T4('n', 'a', 'm', 'e'), MRD__CJ_NAME},
-    {T3('c', 'a', 't'), MRD__CJ_CAT},
-    {UINT64_MAX, MRD__CJ_UNKNOWN},
-    {T3('t', 'i', 'd'), MRD__CJ_TID},
-    {UINT64_MAX, MRD__CJ_UNKNOWN},
-    {T2('i', 'd'), MRD__CJ_ID},
-    {T2('t', 's'), MRD__CJ_TS},
-    {T3('d', 'u', 'r'), MRD__CJ_DUR},
-    {T1('s'), MRD__CJ_S},
-    {T3('i', 'd', '2'), MRD__CJ_ID2},
-    {UINT64_MAX, MRD__CJ_UNKNOWN},
-    {T2('b', 'p'), MRD__CJ_BP},
-    {T4('a', 'r', 'g', 's'), MRD__CJ_ARGS},
-    {T3('p', 'i', 'd'), MRD__CJ_PID},
-    {UINT64_MAX, MRD__CJ_UNKNOWN},
-    {T2('p', 'h'), MRD__CJ_PH},
+    {T4('n', 'a', 'm', 'e'), 4, MRD__CJ_NAME},
+    {T3('c', 'a', 't'), 3, MRD__CJ_CAT},
+    {0, 0, MRD__CJ_UNKNOWN},
+    {T3('t', 'i', 'd'), 3, MRD__CJ_TID},
+    {0, 0, MRD__CJ_UNKNOWN},
+    {T2('i', 'd'), 2, MRD__CJ_ID},
+    {T2('t', 's'), 2, MRD__CJ_TS},
+    {T3('d', 'u', 'r'), 3, MRD__CJ_DUR},
+    {T1('s'), 1, MRD__CJ_S},
+    {T3('i', 'd', '2'), 3, MRD__CJ_ID2},
+    {0, 0, MRD__CJ_UNKNOWN},
+    {T2('b', 'p'), 2, MRD__CJ_BP},
+    {T4('a', 'r', 'g', 's'), 4, MRD__CJ_ARGS},
+    {T3('p', 'i', 'd'), 3, MRD__CJ_PID},
+    {0, 0, MRD__CJ_UNKNOWN},
+    {T2('p', 'h'), 2, MRD__CJ_PH},
 };
 
 /* The field of the key at `key` when it is one of those: its size, else 0. */
@@ -420,7 +421,7 @@ static inline size_t short_field(const char *key, mrd__cj_field *field)
     text &= (1ull << size * 8) - 1;
     const short_key *found = &short_keys[text * KEY_FACTOR >> 60];
     *field = found->field;
-    return found->text == text ? size : 0;
+    return found->text == text && found->size == size ? size : 0;
 }
 
 /* The value at p: behind it, or NULL. */

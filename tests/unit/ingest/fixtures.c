@@ -156,6 +156,8 @@ const fixture fixtures[] = {
     {"error before the events", "{\"a\":tru,\"traceEvents\":[" EV("") "]}", 0, "syntax_error 1\n"},
     {"error behind the events", "{\"traceEvents\":[" EV("") "],\"a\":tru}", 0, "syntax_error 1\n"},
     {"a zero byte", "[" EV("") ",\0" EV("") "]", 2 * sizeof EV("") + 2, "syntax_error 1\n"},
+    {"zero bytes behind a key", "[{\"ph\0\":\"X\",\"ts\":1}," EV("") "]", sizeof EV("") + 20,
+     "missing_phase 1\nraw_control_character 1\n"},
     {"missing ids of places",
      "[{\"ph\":\"X\",\"ts\":1,\"dur\":1},{\"ph\":\"X\",\"ts\":1,\"dur\":1,"
      "\"pid\":0},{\"ph\":\"X\",\"ts\":1,\"dur\":1,\"pid\":\"p\"},{\"ph\":\"X\",\"ts\":1,"
