@@ -430,7 +430,8 @@ typedef struct target {
 static uint32_t thread_at(mrd__pf *pf, mrd__pf_sequence *sequence, int64_t pid, int64_t tid)
 {
     uint32_t process = mrd__pf_process(pf, sequence->machine, pid);
-    return pf->threads.data[mrd__pf_thread(pf, process, tid)].local;
+    uint32_t thread = mrd__pf_thread(pf, process, tid);
+    return pf->threads.data[thread].local;
 }
 
 static target target_of(mrd__pf *pf, mrd__pf_sequence *sequence, const event *e)

@@ -312,7 +312,9 @@ void mrd__pf_describe_track(mrd__pf *pf, const mrd__pf_packet *packet, mrd__str 
 void mrd__pf_describe_process(mrd__pf *pf, const mrd__pf_packet *packet, mrd__str message)
 {
     described d = read_process(pf, message);
-    if (d.has_pid) apply(&pf->processes.data[mrd__pf_process(pf, packet->machine, d.pid)], &d);
+    if (!d.has_pid) return;
+    uint32_t process = mrd__pf_process(pf, packet->machine, d.pid);
+    apply(&pf->processes.data[process], &d);
 }
 
 void mrd__pf_describe_thread(mrd__pf *pf, const mrd__pf_packet *packet, mrd__str message)
@@ -321,7 +323,8 @@ void mrd__pf_describe_thread(mrd__pf *pf, const mrd__pf_packet *packet, mrd__str
     if (!d.has_pid || !d.has_tid) return;
     uint32_t process = mrd__pf_process(pf, packet->machine, d.pid);
     mrd__pf_set_tgid(pf, packet->machine, d.tid, d.pid);
-    apply(&pf->threads.data[mrd__pf_thread(pf, process, d.tid)], &d);
+    uint32_t thread = mrd__pf_thread(pf, process, d.tid);
+    apply(&pf->threads.data[thread], &d);
 }
 
 void mrd__pf_sequence_thread(mrd__pf *pf, mrd__pf_sequence *sequence, mrd__str message)
