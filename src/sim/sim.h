@@ -13,7 +13,7 @@
 /* ---- Limits ---- */
 
 #define MRD__SIM_MAX_NODES 4096        /* routes are a table nodes x chips of 4 bytes: 64 MiB */
-#define MRD__SIM_MAX_LINKS (1u << 20)  /* full-1024 fits; 100 bytes a link */
+#define MRD__SIM_MAX_LINKS (1u << 20)  /* full-1024 fits; 270 bytes a link */
 #define MRD__SIM_MAX_PIPELINE 64       /* pieces that are in: one 64-bit mask a step */
 #define MRD__SIM_MAX_SHADOW (1u << 26) /* values of a data check, 16 bytes each */
 #define MRD__SIM_MAX_SIZE (1ull << 40)

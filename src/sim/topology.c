@@ -160,7 +160,12 @@ static void find_reverse(mrd__sim_topology *t)
         list[--out[t->from[l]]] = l;
     for (uint32_t l = 0; l < t->links; l++) {
         uint32_t node = t->to[l];
+        uint32_t twin = l ^ 1; /* builders mostly add links in pairs */
         t->reverse[l] = MRD__SIM_NONE;
+        if (twin < t->links && t->from[twin] == node && t->to[twin] == t->from[l]) {
+            t->reverse[l] = twin;
+            continue;
+        }
         for (uint32_t i = out[node]; i < out[node + 1]; i++)
             if (t->to[list[i]] == t->from[l]) {
                 t->reverse[l] = list[i];

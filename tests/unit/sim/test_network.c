@@ -100,8 +100,8 @@ static void test_shared_wire(void **state)
     }
 }
 
-/* K senders to one receiver through a switch: the last packet is in after all the bytes. */
-static void test_incast(void **state)
+/* A link of a hundredth of the bandwidth: it is the bottleneck, busy with all that goes over it. */
+static void test_bottleneck(void **state)
 {
     (void)state;
     mrd__sim_spec spec = spec_of(
@@ -319,7 +319,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_switching),     cmocka_unit_test(test_credits),
         cmocka_unit_test(test_window),        cmocka_unit_test(test_shared_wire),
-        cmocka_unit_test(test_incast),        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_bottleneck),    cmocka_unit_test(test_errors),
         cmocka_unit_test(test_lossy_link),    cmocka_unit_test(test_transfer_credits),
         cmocka_unit_test(test_ring_deadlock), cmocka_unit_test(test_no_deadlock),
         cmocka_unit_test(test_monotonic),     cmocka_unit_test(test_symmetric),

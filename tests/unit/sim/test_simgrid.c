@@ -125,7 +125,24 @@ static double lookup(const char *text, const char *name, char **f, int n, const 
 typedef struct tally {
     size_t exact, contended, overlap, skipped, foreign, bad;
     double worst;
+    struct {
+        char name[64];
+        size_t rows;
+    } others[32]; /* selectors that are not ours */
 } tally;
+
+static void count_other(tally *t, const char *primitive, const char *selector)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s %s", primitive, selector);
+    t->foreign++;
+    for (size_t i = 0; i < sizeof t->others / sizeof *t->others; i++) {
+        if (t->others[i].rows && strcmp(t->others[i].name, name) != 0) continue;
+        memcpy(t->others[i].name, name, sizeof name);
+        t->others[i].rows++;
+        return;
+    }
+}
 
 /* The largest message of an algorithm. */
 static double message(const struct selector *s, double bytes, int n)
@@ -171,7 +188,7 @@ static void compare(const char *whole, char **f, tally *t)
     long long bytes = strtoll(f[5], NULL, 10);
     bool crossbar = strncmp(f[0], "crossbar", 8) == 0;
     if (!s || (strcmp(f[3], "lr") == 0 && bytes % n)) {
-        t->foreign++;
+        count_other(t, f[2], f[3]);
         return;
     }
     if (!crossbar && bytes > 1048576 && !getenv("MRD_TEST_LONG")) {
@@ -207,6 +224,8 @@ static void test_table(void **state)
                   "%zu of all faster by overlap or later by turns, %zu long ones skipped, %zu of "
                   "selectors that are not ours, %zu out of their band\n",
                   t.exact, t.contended, 100 * t.worst, t.overlap, t.skipped, t.foreign, t.bad);
+    for (size_t i = 0; i < 32 && t.others[i].rows; i++)
+        print_message("  not run: %s, %zu rows\n", t.others[i].name, t.others[i].rows);
     assert_true(t.exact + t.contended > 400);
     assert_int_equal(t.bad, 0);
     mrd__buf_reset(&text);

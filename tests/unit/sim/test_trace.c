@@ -84,6 +84,30 @@ static void check_pairs(const seen *s, const mrd__sim_result *result)
     assert_true(link_ns > 0 && want > 0);
 }
 
+/* The outstanding curves go by ones, within 0 and the window, and end at 0. */
+static void check_window(const seen *s, int window)
+{
+    MRD__VEC(mrd__event_record) last = {0};
+    bool full = false;
+    for (size_t i = 0; i < s->records.count; i++) {
+        const mrd__event_record *r = &s->records.data[i];
+        size_t k = 0;
+        if (r->category != MRD__EV_OSTD_CHANGE) continue;
+        while (k < last.count && last.data[k].component.data != r->component.data)
+            k++;
+        double before = k < last.count ? last.data[k].value : 0;
+        assert_true(r->value == before + 1 || r->value == before - 1);
+        assert_true(r->value >= 0 && r->value <= window);
+        full |= r->value == window;
+        if (k == last.count) mrd__vec_push(&last, *r);
+        last.data[k] = *r;
+    }
+    assert_true(full && last.count == 8);
+    for (size_t k = 0; k < last.count; k++)
+        assert_true(last.data[k].value == 0);
+    mrd__vec_reset(&last);
+}
+
 static void test_pairs(void **state)
 {
     (void)state;
@@ -94,6 +118,7 @@ static void test_pairs(void **state)
         mrd__sim_result result = observe(&spec, &s, 0);
         assert_int_equal(s.records.count, result.records);
         check_pairs(&s, &result);
+        check_window(&s, 4);
         mrd__sim_result_reset(&result);
         mrd__sim_spec_reset(&spec);
         seen_reset(&s);
