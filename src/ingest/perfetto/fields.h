@@ -38,6 +38,7 @@ enum { /* TracePacket */
     PACKET_FIRST_ON_SEQUENCE = 87,
     PACKET_TRACE_UUID = 89,
     PACKET_MACHINE_ID = 98,
+    PACKET_ZSTD = 133,
 };
 enum { /* TracePacketDefaults, TrackEventDefaults */
     DEFAULTS_TRACK_EVENT = 11,

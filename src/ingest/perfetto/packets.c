@@ -4,7 +4,6 @@
 #include "base/alloc.h"
 
 #include <string.h>
-#include <zlib.h>
 
 enum { /* sequence_flags */
     FLAG_CLEARED = 1,
@@ -14,7 +13,7 @@ enum { /* sequence_flags */
 /* What a packet holds; borrowed. */
 typedef struct parts {
     mrd__str event, interned, defaults, descriptor, process, thread;
-    mrd__str snapshot, tree, ftrace, stats, deflated;
+    mrd__str snapshot, tree, ftrace, stats, deflated, zstd;
     bool has_event, has_interned, has_defaults, has_stats;
     bool other; /* something that is not read */
 } parts;
@@ -91,6 +90,9 @@ static void take_part(parts *p, const mrd__pb_field *f)
     case PACKET_DEFLATED:
         p->deflated = f->bytes;
         break;
+    case PACKET_ZSTD:
+        p->zstd = f->bytes;
+        break;
     case PACKET_TRACE_CONFIG: /* about the recording, not of it */
     case PACKET_TRACE_STATS:
     case PACKET_SYNC_MARKER:
@@ -106,32 +108,16 @@ static void take_part(parts *p, const mrd__pb_field *f)
 
 /* ---- Compressed packets ---- */
 
-/* Deflated packets are packets themselves; all that can be inflated counts. */
-static void inflate_packets(mrd__pf *pf, mrd__str packed, unsigned inside)
+/* Compressed packets are packets themselves; all that can be inflated counts. */
+static void inflate_packets(mrd__pf *pf, mrd__str packed, bool zstd, unsigned inside)
 {
-    if (inside >= MRD__PF_MAX_COMPRESSED || packed.size > UINT32_MAX) {
-        mrd__pf_loss(pf, MRD__LOSS_BAD_COMPRESSION, "nested too deep, or too large");
+    if (inside >= MRD__PF_MAX_COMPRESSED) {
+        if (!pf->describing) mrd__pf_loss(pf, MRD__LOSS_BAD_COMPRESSION, "nested too deep");
         return;
     }
-    z_stream stream;
-    memset(&stream, 0, sizeof stream);
-    if (inflateInit(&stream) != Z_OK) {
-        mrd__pf_loss(pf, MRD__LOSS_BAD_COMPRESSION, "zlib");
-        return;
-    }
-    stream.next_in = (Bytef *)(uintptr_t)packed.data;
-    stream.avail_in = (uInt)packed.size;
     mrd__buf out = {0};
-    int result = Z_OK;
-    while (result == Z_OK && out.size < MRD__PF_MAX_PACKET) {
-        mrd__buf_reserve(&out, 65536);
-        stream.next_out = (Bytef *)out.data + out.size;
-        stream.avail_out = 65536;
-        result = inflate(&stream, Z_NO_FLUSH);
-        out.size += 65536 - stream.avail_out;
-    }
-    inflateEnd(&stream);
-    if (result != Z_STREAM_END && pf->describing) mrd__pf_loss(pf, MRD__LOSS_BAD_COMPRESSION, NULL);
+    bool whole = zstd ? mrd__pf_unzstd(packed, &out) : mrd__pf_inflate(packed, &out);
+    if (!whole && !pf->describing) mrd__pf_loss(pf, MRD__LOSS_BAD_COMPRESSION, NULL);
     mrd__pf_packets(pf, (mrd__str){out.data, out.size}, pf->offset, inside + 1);
     mrd__buf_reset(&out);
 }
@@ -208,7 +194,8 @@ static void one_packet(mrd__pf *pf, mrd__str message, unsigned inside)
         describe(pf, &packet, &p);
     else
         take(pf, &packet, &p);
-    if (p.deflated.size > 0) inflate_packets(pf, p.deflated, inside);
+    if (p.deflated.size > 0) inflate_packets(pf, p.deflated, false, inside);
+    if (p.zstd.size > 0) inflate_packets(pf, p.zstd, true, inside);
 }
 
 static void tell_cut(mrd__pf *pf, const mrd__pb *at)

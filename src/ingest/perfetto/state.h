@@ -207,6 +207,12 @@ void mrd__pf_ftrace(mrd__pf *pf, const mrd__pf_packet *packet, mrd__str message)
 /* CPU lanes and thread states of all that was seen; once, at the end. */
 void mrd__pf_write_sched(mrd__pf *pf);
 
+/* ---- compressed.c ---- */
+
+/* Append what can be inflated; false when it is not whole. */
+bool mrd__pf_inflate(mrd__str packed, mrd__buf *out);
+bool mrd__pf_unzstd(mrd__str packed, mrd__buf *out);
+
 /* ---- packets.c ---- */
 
 /* Walk a run of packets. offset: where it stands in the file, or of the packet it came from when

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
+#include <zstd.h>
 
 #include "base/alloc.h"
 #include "base/os.h"
@@ -111,25 +112,38 @@ static void test_samples(void **state)
     }
 }
 
-static void test_deflated(void **state)
+/* The trace as one compressed packet. */
+static void wrap(mrd__str bytes, bool zstd, mrd__buf *trace)
+{
+    mrd__buf packed = {0};
+    mrd__buf packet = {0};
+    uLongf size = compressBound(bytes.size) + ZSTD_compressBound(bytes.size);
+    mrd__buf_reserve(&packed, size);
+    if (zstd) {
+        size = ZSTD_compress(packed.data, size, bytes.data, bytes.size, 3);
+        assert_false(ZSTD_isError(size));
+    } else {
+        int result = compress((Bytef *)packed.data, &size, (const Bytef *)bytes.data, bytes.size);
+        assert_int_equal(result, Z_OK);
+    }
+    packed.size = size;
+    put_message(&packet, zstd ? PACKET_ZSTD : PACKET_DEFLATED, &packed);
+    put_message(trace, TRACE_PACKET, &packet);
+}
+
+static void test_compressed(void **state)
 {
     (void)state;
     for (const sample *s = samples; s->name != NULL; s++) {
-        mrd__buf bytes = {0};
-        mrd__buf packed = {0};
-        mrd__buf packet = {0};
-        mrd__buf trace = {0};
-        s->make(&bytes);
-        uLongf size = compressBound(bytes.size);
-        mrd__buf_reserve(&packed, size);
-        assert_int_equal(
-            compress((Bytef *)packed.data, &size, (const Bytef *)bytes.data, bytes.size), Z_OK);
-        packed.size = size;
-        put_message(&packet, PACKET_DEFLATED, &packed);
-        put_message(&trace, TRACE_PACKET, &packet);
-        check(s->name, (mrd__str){trace.data, trace.size});
-        mrd__buf_reset(&bytes);
-        mrd__buf_reset(&trace);
+        for (int zstd = 0; zstd < 2; zstd++) {
+            mrd__buf bytes = {0};
+            mrd__buf trace = {0};
+            s->make(&bytes);
+            wrap((mrd__str){bytes.data, bytes.size}, zstd != 0, &trace);
+            check(s->name, (mrd__str){trace.data, trace.size});
+            mrd__buf_reset(&bytes);
+            mrd__buf_reset(&trace);
+        }
     }
 }
 
@@ -208,7 +222,7 @@ static void test_corpus(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_samples), cmocka_unit_test(test_deflated),
+        cmocka_unit_test(test_samples), cmocka_unit_test(test_compressed),
         cmocka_unit_test(test_cuts),    cmocka_unit_test(test_wire),
         cmocka_unit_test(test_corpus),
     };
