@@ -150,7 +150,7 @@ mrd_status mrd__duck_database(duckdb_database *out, mrd_error *error)
 void mrd__duck_database_drop(duckdb_database broken)
 {
     pthread_mutex_lock(&lock);
-    /* Not closed: its threads are in an unknown state. Such errors are rare and the memory small. */
+    /* Not closed: its threads are in an unknown state. Such errors are rare, the memory small. */
     if (database == broken) database = NULL;
     pthread_mutex_unlock(&lock);
 }

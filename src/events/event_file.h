@@ -33,7 +33,7 @@ typedef struct mrd__event_sink {
     void *ctx;
     /* Before the first batch: how many rows come, if the file is whole. May be NULL. */
     mrd_status (*begin)(void *ctx, uint64_t rows, mrd_error *error);
-    /* All rows below the announced number, each once, in any order, on several threads at a time. */
+    /* All rows below the announced number, each once, in any order, on several threads at once. */
     void (*batch)(void *ctx, const mrd__event_batch *batch);
     /* Asked now and then on the calling thread; false ends the reading with MRD_ERR_CANCELLED. May
      * be NULL. */
