@@ -1,6 +1,6 @@
 /* Event windows below the server: time and memory of opening an event trace, and of aggregated
- * windows over it, each a new one, with the Arrow stream written and thrown away. Event counts of one
- * answer for each row of the table are checked by brute force in the same run.
+ * windows over it, each a new one, with the Arrow stream written and thrown away. Event counts of
+ * one answer for each row of the table are checked by brute force in the same run.
  *
  * usage: bench_events quick|full|FILE.parquet
  * quick: generated traces of 10^5 and 10^6 events; full: up to 10^8 (10 GB of memory). They are
