@@ -464,6 +464,7 @@ static void count_cut(mrd__chrome_json_reader *r)
 mrd_status mrd__chrome_json_finish(mrd__chrome_json_reader *r, bool cut, mrd_error *error)
 {
     r->final = true;
+    r->stop_at_events = false; /* the next event may come to light only now, see step_resync */
     MRD__TRY(run_pending(r, error));
     if (r->state == START)
         return mrd__fail(error, MRD_ERR_FORMAT, "not_a_trace", "not a Chrome trace: it is empty");

@@ -154,6 +154,8 @@ const fixture fixtures[] = {
      0, "syntax_error 3\n"},
     {"garbage between events", "[" EV("") "; " EV("") "," EV("") "]", 0, "syntax_error 1\n"},
     {"error before the events", "{\"a\":tru,\"traceEvents\":[" EV("") "]}", 0, "syntax_error 1\n"},
+    {"the next event comes to light at the end", "{\"a\":tru,\"b\":[{\"q\":[" EV("") "," EV(""), 0,
+     "truncated_input 1\nsyntax_error 1\n"},
     {"error behind the events", "{\"traceEvents\":[" EV("") "],\"a\":tru}", 0, "syntax_error 1\n"},
     {"a zero byte", "[" EV("") ",\0" EV("") "]", 2 * sizeof EV("") + 2, "syntax_error 1\n"},
     {"zero bytes behind a key", "[{\"ph\0\":\"X\",\"ts\":1}," EV("") "]", sizeof EV("") + 20,
