@@ -162,7 +162,8 @@ MRD_MUST_CHECK mrd_status mrd_results_add(mrd_results *results, const char *parq
                                           const char *experiment, const mrd_params *fields,
                                           bool link, int64_t *id, mrd_error *error);
 /* {"results": [...], "total", "page", "page_size"}; filters experiment, experiment_id, primitive,
- * algorithm, topology_name, msg_size_min|max, sort_by, sort_order, page, page_size. TEXT: a table. */
+ * algorithm, topology_name, msg_size_min|max, sort_by, sort_order, page, page_size.
+ * TEXT: a table. */
 MRD_MUST_CHECK mrd_status mrd_results_list(mrd_results *results, const mrd_params *filters,
                                            mrd_format format, const mrd_sink *sink,
                                            mrd_error *error);

@@ -74,7 +74,8 @@ static size_t page_size(void)
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* The kernel puts a mapping on a huge page's border only when its size is a whole number of them. */
+/* The kernel puts a mapping on a huge page's border only when its size is a whole number of
+ * them. */
 static size_t mapped_size(size_t size)
 {
     if (size < HUGE_FROM || size > SIZE_MAX - HUGE_PAGE) return size;

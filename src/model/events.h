@@ -51,9 +51,9 @@ typedef struct mrd__event_key {
  * aggregated window misses the cache for each line of its block: 8 times are one or two lines. */
 #define MRD__EVENT_BLOCK 8
 
-/* What the aggregated window needs of a block of events of an interval key, beside their times: the covered
- * time of the key before the block's first event (double-double), how many stretches of time above
- * zero without cover lie before it, and closers before it. Bit i: event i of the block. */
+/* What the aggregated window needs of a block of events of an interval key, beside their times:
+ * the covered time of the key before the block's first event (double-double), how many stretches
+ * of time above zero without cover lie before it, and closers before it. Bit i: event i. */
 typedef struct mrd__event_block {
     double cover_hi, cover_lo;
     uint32_t gaps;

@@ -208,9 +208,9 @@ static inline mrd__str mrd__store_str(const mrd__store *store, mrd__str_id id)
     return store->strings[id];
 }
 /* Args text of a slice or instant (a whole JSON object as written; B and E merged), empty when
- * none; it may hold NaN and infinities. Text of a mapped file is copied into scratch, so that a file
- * that is cut short meanwhile is an error ("file_changed") and not a crash; *out is borrowed from
- * scratch or the store, until the next call with this scratch. */
+ * none; it may hold NaN and infinities. Text of a mapped file is copied into scratch, so that a
+ * file that is cut short meanwhile is an error ("file_changed") and not a crash; *out is borrowed
+ * from scratch or the store, until the next call with this scratch. */
 MRD_MUST_CHECK mrd_status mrd__store_args(const mrd__store *store, mrd__args_ref ref,
                                           mrd__buf *scratch, mrd__str *out, mrd_error *error);
 /* Row of a slice id (search in the row ranges). */
