@@ -43,6 +43,9 @@ if(MRD_SANITIZE)
   add_compile_options($<$<COMPILE_LANGUAGE:C>:-fsanitize=${MRD_SANITIZE}>
     $<$<COMPILE_LANGUAGE:C>:-fno-sanitize-recover=all>)
   add_link_options(-fsanitize=${MRD_SANITIZE})
+  # DuckDB is C++ and opened later: the sanitizer finds the real __cxa_throw only in a C++ library
+  # that is there from the start.
+  link_libraries(-Wl,--no-as-needed stdc++ -Wl,--as-needed)
 endif()
 if(MRD_COVERAGE)
   if(CMAKE_C_COMPILER_ID MATCHES "Clang")
