@@ -56,7 +56,7 @@ for (const events of counts) {
     Number.isNaN(node) ? "-" : (node / ours).toFixed(1),
     packed.toFixed(1),
     inflate.toFixed(1),
-    ((memory.peak - bytes) / events).toFixed(0),
+    ((memory.process_peak - bytes) / events).toFixed(0),
     (memory.total / events).toFixed(0),
   ]);
 }

@@ -299,6 +299,7 @@ static void no_rows(void **state)
     assert_int_equal(read_file(path_of("none.parquet"), &s, &info, &error), MRD_OK);
     assert_int_equal(info.rows, 0);
     assert_true(info.has_sim_end && info.sim_end_ns == 12.5);
+    seen_reset(&s);
     mrd__event_info_reset(&info);
 }
 
