@@ -41,6 +41,15 @@ typedef struct mrd__chunk {
     uint32_t metadata_first, metadata_end;
 } mrd__chunk;
 
+/* A closed chunk of a shard that keeps history: what it began with, what it counted. */
+typedef struct mrd__chunk_record {
+    mrd__chunk chunk;
+    uint32_t sides;
+    size_t blobs, blob_size, clock_runs, snapshots;
+    uint64_t phases[128];
+    mrd__loss_vec losses;
+} mrd__chunk_record;
+
 typedef struct mrd__raw_metadata {
     char *key, *value; /* in the shard's arena */
     uint32_t key_size, value_size;
@@ -75,6 +84,8 @@ struct mrd__shard {
     size_t open_clock_runs, open_snapshots;
     uint64_t open_phases[128], phases[128];
     mrd__loss_vec open_losses, losses;
+    bool keeps_history;
+    MRD__VEC(mrd__chunk_record) history; /* its counts are not in phases and losses yet */
 };
 
 typedef struct mrd__declared_clock {

@@ -147,3 +147,13 @@ void mrd__pool_forget(mrd__pool *pool)
     pool->revived.count = 0;
     memset(pool->cache, 0, sizeof pool->cache);
 }
+
+void mrd__pool_forget_from(mrd__pool *pool, uint64_t position)
+{
+    for (size_t id = 1; id < pool->entries.count; id++) {
+        mrd__pool_entry *entry = &pool->entries.data[id];
+        if (entry->position >= position) entry->position = MRD__POOL_UNUSED;
+    }
+    pool->revived.count = 0;
+    memset(pool->cache, 0, sizeof pool->cache);
+}

@@ -42,6 +42,8 @@ uint32_t mrd__pool_intern(mrd__pool *pool, const char *text, size_t size, uint64
 void mrd__pool_mark(mrd__pool *pool);
 /* Forget the first uses since the mark: the chunk was discarded. Ids stay valid. */
 void mrd__pool_forget(mrd__pool *pool);
+/* Forget the first uses at position and behind it. Ids stay valid. */
+void mrd__pool_forget_from(mrd__pool *pool, uint64_t position);
 /* The hash that entries keep (same text, same value, in every pool). */
 uint32_t mrd__pool_hash(const char *text, size_t size);
 

@@ -109,6 +109,9 @@ void mrd__shard_destroy(mrd__shard *shard)
     mrd__arena_reset(&shard->texts);
     mrd__vec_reset(&shard->chunks);
     mrd__vec_reset(&shard->open_losses);
+    for (size_t i = 0; i < shard->history.count; i++)
+        mrd__vec_reset(&shard->history.data[i].losses);
+    mrd__vec_reset(&shard->history);
     mrd__vec_reset(&shard->losses);
     mrd__free(shard);
 }
@@ -133,6 +136,28 @@ void mrd__writer_events(mrd__writer *writer, uint32_t file, struct mrd__events *
 
 /* ---- Chunks ---- */
 
+static void add_counts(mrd__shard *shard, const uint64_t *phases, const mrd__loss_vec *losses)
+{
+    for (size_t i = 0; i < 128; i++)
+        shard->phases[i] += phases[i];
+    for (size_t i = 0; i < losses->count; i++)
+        mrd__loss_merge(&shard->losses, &losses->data[i]);
+}
+
+static void record_chunk(mrd__shard *shard)
+{
+    mrd__chunk_record record = {.chunk = shard->open,
+                                .sides = shard->open_sides,
+                                .blobs = shard->open_blobs,
+                                .blob_size = shard->open_blob_size,
+                                .clock_runs = shard->open_clock_runs,
+                                .snapshots = shard->open_snapshots,
+                                .losses = shard->open_losses};
+    memcpy(record.phases, shard->open_phases, sizeof record.phases);
+    mrd__vec_push(&shard->history, record);
+    shard->open_losses = (mrd__loss_vec){0};
+}
+
 static void close_chunk(mrd__shard *shard)
 {
     shard->open.end = mrd__shard_count_facts(shard);
@@ -140,12 +165,13 @@ static void close_chunk(mrd__shard *shard)
     if (shard->open.end > shard->open.first ||
         shard->open.metadata_end > shard->open.metadata_first)
         mrd__vec_push(&shard->chunks, shard->open);
-    for (size_t i = 0; i < 128; i++)
-        shard->phases[i] += shard->open_phases[i];
+    if (shard->keeps_history) {
+        record_chunk(shard);
+    } else {
+        add_counts(shard, shard->open_phases, &shard->open_losses);
+        shard->open_losses.count = 0;
+    }
     memset(shard->open_phases, 0, sizeof shard->open_phases);
-    for (size_t i = 0; i < shard->open_losses.count; i++)
-        mrd__loss_merge(&shard->losses, &shard->open_losses.data[i]);
-    shard->open_losses.count = 0;
 }
 
 static void open_chunk(mrd__shard *shard, uint64_t order)
@@ -213,11 +239,56 @@ void mrd__shard_discard(mrd__shard *shard)
     mrd__pool_forget(&shard->pool);
 }
 
+void mrd__shard_keep_history(mrd__shard *shard)
+{
+    mrd__assert(shard->chunks.count == 0 && mrd__shard_count_facts(shard) == 0);
+    shard->keeps_history = true;
+}
+
+/* The newest closed chunk is open again. */
+static void reopen_chunk(mrd__shard *shard)
+{
+    mrd__chunk_record *record = &shard->history.data[--shard->history.count];
+    shard->open = record->chunk;
+    shard->open_sides = record->sides;
+    shard->open_blobs = record->blobs;
+    shard->open_blob_size = record->blob_size;
+    shard->open_clock_runs = record->clock_runs;
+    shard->open_snapshots = record->snapshots;
+    mrd__vec_reset(&record->losses);
+    if (shard->chunks.count > 0 &&
+        shard->chunks.data[shard->chunks.count - 1].order == record->chunk.order)
+        shard->chunks.count--;
+}
+
+void mrd__shard_discard_from(mrd__shard *shard, uint64_t order, uint64_t position)
+{
+    mrd__assert(shard->keeps_history);
+    if (shard->open.order >= order) mrd__shard_discard(shard);
+    while (shard->history.count > 0 &&
+           shard->history.data[shard->history.count - 1].chunk.order >= order) {
+        reopen_chunk(shard);
+        mrd__shard_discard(shard);
+    }
+    mrd__pool_forget_from(&shard->pool, position);
+}
+
+static void add_history(mrd__shard *shard)
+{
+    for (size_t i = 0; i < shard->history.count; i++) {
+        mrd__chunk_record *record = &shard->history.data[i];
+        add_counts(shard, record->phases, &record->losses);
+        mrd__vec_reset(&record->losses);
+    }
+    shard->history.count = 0;
+}
+
 void mrd__writer_finish(mrd__writer *writer)
 {
     for (size_t i = 0; i < writer->shards.count; i++) {
         mrd__shard *shard = writer->shards.data[i];
         close_chunk(shard);
+        add_history(shard);
         open_chunk(shard, UINT64_MAX);
     }
 }

@@ -122,6 +122,13 @@ mrd__shard *mrd__writer_shard(mrd__writer *writer, uint32_t file);
 void mrd__shard_chunk(mrd__shard *shard, uint64_t order);
 /* Take the current chunk back: everything since mrd__shard_chunk but strings and threads. */
 void mrd__shard_discard(mrd__shard *shard);
+/* For readers that find out later which chunks count: keep what taking back closed ones needs.
+ * Before the first chunk. */
+void mrd__shard_keep_history(mrd__shard *shard);
+/* Take back all chunks of this order and above, closed ones too, of a shard that keeps history.
+ * position: of the file, where what is taken back begins: no chunk that stays has used a string
+ * there or behind. The last call on the shard: no chunk may follow. */
+void mrd__shard_discard_from(mrd__shard *shard, uint64_t order, uint64_t position);
 
 /* Intern valid UTF-8; empty text is 0. position: byte offset in the file of this use (ids of the
  * sealed store are numbered by first use, whatever the threads). */

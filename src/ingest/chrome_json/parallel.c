@@ -4,62 +4,51 @@
  *   chunk            i             border         i+1          border
  *
  * A worker takes the next chunk and
- *   1. scans it for what it does to quote state and depth (scan.c),
- *   2. waits for the state at its first byte, which follows from the scans before it, and passes
- *      the state at its last byte on,
- *   3. finds the first event that begins in it (depth 0, outside strings: exact, not a guess) and
- *      parses from there to the first event that begins behind it,
- *   4. waits until the chunk before is accepted, and is accepted itself if that one ended exactly
- *      where this one began. By induction accepted chunks are what the serial reader would read.
+ *   1. scans it for what it does to quote state and depth (scan.c): with the scans of the chunks
+ *      before it that gives the state at its border. Where another worker owes one of those, this
+ *      one makes it too; nobody waits for anybody.
+ *   2. finds the first event that begins in it (depth 0, outside strings: exact, not a guess) and
+ *      parses from there to the first event that begins behind it.
  *
- * The first chunk that is not accepted, or that meets an error, the end of the array or the end of
- * the text, ends it: it and all later ones are taken back as far as they are not accepted, and the
- * serial reader goes on. Until it is accepted a chunk stays open in its shard, so that taking it
- * back is one call. */
+ * When all are done, the chunks are walked in order: one is accepted when the one before ended
+ * exactly where it begins. By induction accepted chunks are what the serial reader would read. The
+ * first chunk that does not fit, or that met an error, the end of the array or the end of the text,
+ * ends it; chunks behind that are taken back, and the serial reader goes on there. */
 #include "ingest/chrome_json/parallel.h"
 #include "base/assert.h"
 #include "ingest/chrome_json/fast.h"
 #include "ingest/chrome_json/limits.h"
 #include "ingest/chrome_json/reader.h"
 
-#include <sched.h>
 #include <stdatomic.h>
-#include <string.h>
 
 #define NOWHERE SIZE_MAX
-#define SPINS 200
 
+/* State at the first byte of a chunk. */
 enum {
-    WAITING,
-    KNOWN
-};
+    UNKNOWN,
+    OUTSIDE,
+    INSIDE
+}; /* of a string */
 
 typedef struct piece {
-    atomic_int state_known; /* entry state of this chunk */
-    bool inside;            /* a string */
-    int64_t depth;
-    atomic_int accepted; /* WAITING until this chunk's verdict */
-    size_t end;          /* where the next event begins; NOWHERE: reading ends at or before here */
+    atomic_llong depth; /* known with state */
+    atomic_int state;
+    bool read;
+    mrd__cj_stop stop;
+    size_t start, end; /* where parsing began (NOWHERE: no event begins here) and ended */
 } piece;
 
 typedef struct shared {
     const mrd__cj_parallel_options *options;
     const char *data;
     size_t size, from, count;
-    piece *pieces; /* [count + 1] */
+    piece *pieces;
+    mrd__shard **shards; /* by worker, NULL where it got no chunk */
     atomic_size_t next;
     atomic_size_t last; /* chunks above are not wanted */
     atomic_bool cancelled;
-    atomic_uint_fast64_t rejected;
-    mrd__cj_parallel_result result; /* at, closed: set by the one chunk that ends it */
 } shared;
-
-static void wait_for(const atomic_int *flag)
-{
-    for (uint32_t spins = 0; atomic_load_explicit(flag, memory_order_acquire) == WAITING; spins++) {
-        if (spins > SPINS) sched_yield();
-    }
-}
 
 static size_t begin_of(const shared *s, size_t index)
 {
@@ -85,8 +74,8 @@ static bool is_escaped(const shared *s, size_t at, bool *fits)
 /* The first '{' or ']' between elements in [at, to), NOWHERE without one. */
 static size_t first_event(const shared *s, const piece *p, size_t at, size_t to, bool escaped)
 {
-    bool inside = p->inside;
-    int64_t depth = p->depth;
+    bool inside = atomic_load(&p->state) == INSIDE;
+    int64_t depth = atomic_load(&p->depth);
     for (; at < to; at++) {
         char c = s->data[at];
         if (escaped) {
@@ -105,57 +94,58 @@ static size_t first_event(const shared *s, const piece *p, size_t at, size_t to,
     return NOWHERE;
 }
 
-/* Steps 1 and 2. Returns where parsing begins. */
+/* Make the state at the end of a chunk whose own is known the state of the next. */
+static void pass_state(shared *s, size_t index)
+{
+    if (index + 1 >= s->count) return;
+    piece *own = &s->pieces[index], *next = own + 1;
+    bool fits, escaped = index > 0 && is_escaped(s, begin_of(s, index), &fits);
+    mrd__cj_scan scan =
+        mrd__cj_scan_piece(s->data, begin_of(s, index), border_of(s, index), escaped);
+    bool inside = atomic_load_explicit(&own->state, memory_order_acquire) == INSIDE;
+    atomic_store(&next->depth, atomic_load(&own->depth) + scan.depth[inside]);
+    int state = inside != scan.flips ? INSIDE : OUTSIDE;
+    atomic_store_explicit(&next->state, state, memory_order_release);
+}
+
+static bool is_known(const shared *s, size_t index)
+{
+    return atomic_load_explicit(&s->pieces[index].state, memory_order_acquire) != UNKNOWN;
+}
+
+/* Where parsing of a chunk begins. */
 static size_t find_start(shared *s, size_t index)
 {
-    size_t from = begin_of(s, index), to = border_of(s, index);
-    bool fits = true;
-    bool escaped = index > 0 && is_escaped(s, from, &fits);
-    mrd__cj_scan scan = mrd__cj_scan_piece(s->data, from, to, escaped);
-    piece *own = &s->pieces[index], *next = own + 1;
-    wait_for(&own->state_known);
-    next->inside = own->inside != scan.flips;
-    next->depth = own->depth + scan.depth[own->inside];
-    atomic_store_explicit(&next->state_known, KNOWN, memory_order_release);
-    if (index == 0) return from;
-    return fits ? first_event(s, own, from, to, escaped) : NOWHERE;
+    size_t known = index;
+    while (!is_known(s, known))
+        known--;
+    for (; known < index; known++)
+        pass_state(s, known);
+    if (index + 1 < s->count && !is_known(s, index + 1)) pass_state(s, index);
+    if (index == 0) return s->from;
+    bool fits, escaped = is_escaped(s, begin_of(s, index), &fits);
+    if (!fits) return NOWHERE;
+    return first_event(s, &s->pieces[index], begin_of(s, index), border_of(s, index), escaped);
 }
 
-static void end_at(shared *s, size_t index, size_t at, bool closed)
+static void lower_last(shared *s, size_t index)
 {
-    s->result.at = at;
-    s->result.closed = closed;
-    s->pieces[index].end = NOWHERE;
-    atomic_store(&s->last, index);
+    size_t last = atomic_load(&s->last);
+    while (index < last && !atomic_compare_exchange_weak(&s->last, &last, index)) {
+    }
 }
 
-/* Step 4: the verdict over a chunk parsed from start to `at`. False: take it back. */
-static bool judge(shared *s, size_t index, size_t start, size_t at, mrd__cj_stop stop)
+static void read_chunk(shared *s, mrd__cj_core *core, size_t index)
 {
     piece *own = &s->pieces[index];
-    size_t expected = s->from;
-    if (index > 0) {
-        wait_for(&s->pieces[index - 1].accepted);
-        expected = s->pieces[index - 1].end;
-    }
-    bool keep = true;
-    if (expected == NOWHERE) {
-        own->end = NOWHERE;
-        keep = false;
-    } else if (start == NOWHERE) {
-        /* Inside a long event: the next one must not begin here either. */
-        own->end = expected;
-        if (expected < border_of(s, index)) end_at(s, index, expected, false);
-    } else if (start != expected) {
-        end_at(s, index, expected, false);
-        keep = false;
-    } else if (stop != MRD__CJ_REACHED) {
-        end_at(s, index, at, stop == MRD__CJ_CLOSED);
-    } else {
-        own->end = at;
-    }
-    if (!keep && start != NOWHERE && s->data[start] == '{') atomic_fetch_add(&s->rejected, 1);
-    return keep;
+    size_t at = own->start = find_start(s, index);
+    mrd__shard_chunk(core->out.shard, s->options->first_order + index);
+    own->read = true;
+    own->stop = MRD__CJ_REACHED;
+    if (at != NOWHERE)
+        own->stop = mrd__cj_read_elements(core, s->data, s->size, &at, border_of(s, index));
+    own->end = at;
+    if (own->stop != MRD__CJ_REACHED) lower_last(s, index);
 }
 
 static void report(shared *s, size_t index, uint64_t *last)
@@ -177,28 +167,47 @@ static void work(void *ctx, uint32_t worker)
     uint64_t reported = mrd__monotonic_ns();
     for (;;) {
         size_t index = atomic_fetch_add(&s->next, 1);
-        if (index >= s->count) break;
-        bool wanted = index <= atomic_load(&s->last) && !atomic_load(&s->cancelled);
-        size_t at = NOWHERE, start = NOWHERE;
-        mrd__cj_stop stop = MRD__CJ_REACHED;
-        if (wanted) {
-            start = at = find_start(s, index);
-            if (core->out.shard == NULL)
-                core->out.shard = mrd__writer_shard(s->options->writer, s->options->file);
-            mrd__shard_chunk(core->out.shard, s->options->first_order + index);
-            if (start != NOWHERE)
-                stop = mrd__cj_read_elements(core, s->data, s->size, &at, border_of(s, index));
-            if (!judge(s, index, start, at, stop)) mrd__shard_discard(core->out.shard);
-        } else {
-            /* Nobody reads on, but the ones behind wait. */
-            s->pieces[index].end = NOWHERE;
-            atomic_store_explicit(&s->pieces[index + 1].state_known, KNOWN, memory_order_release);
+        if (index > atomic_load(&s->last) || atomic_load(&s->cancelled)) break;
+        if (core->out.shard == NULL) {
+            core->out.shard = mrd__writer_shard(s->options->writer, s->options->file);
+            mrd__shard_keep_history(core->out.shard);
+            s->shards[worker] = core->out.shard;
         }
-        atomic_store_explicit(&s->pieces[index].accepted, KNOWN, memory_order_release);
+        read_chunk(s, core, index);
         if (worker == 0) report(s, index, &reported);
     }
     mrd__cj_core_reset(core);
     mrd__free(core);
+}
+
+/* Walk the chunks in order; returns how many are accepted. */
+static size_t judge(const shared *s, mrd__cj_parallel_result *result)
+{
+    size_t expected = s->from;
+    for (size_t i = 0; i < s->count; i++) {
+        const piece *p = &s->pieces[i];
+        result->at = expected;
+        /* No event begins here: the next one must not either. */
+        if (p->read && p->start == NOWHERE && expected >= border_of(s, i)) continue;
+        if (!p->read || p->start != expected) return i;
+        result->at = expected = p->end;
+        result->closed = p->stop == MRD__CJ_CLOSED;
+        if (p->stop != MRD__CJ_REACHED) return i + 1;
+    }
+    return s->count;
+}
+
+static void take_back(const shared *s, uint32_t workers, size_t accepted,
+                      mrd__cj_parallel_result *result)
+{
+    for (size_t i = accepted; i < s->count; i++) {
+        const piece *p = &s->pieces[i];
+        if (p->read && p->start != NOWHERE && s->data[p->start] == '{') result->rejected++;
+    }
+    for (uint32_t w = 0; w < workers; w++) {
+        if (s->shards[w] != NULL)
+            mrd__shard_discard_from(s->shards[w], s->options->first_order + accepted, result->at);
+    }
 }
 
 mrd__cj_parallel_result mrd__cj_read_parallel(const mrd__cj_parallel_options *options,
@@ -207,16 +216,17 @@ mrd__cj_parallel_result mrd__cj_read_parallel(const mrd__cj_parallel_options *op
     mrd__assert(options->chunk > 0 && at <= size);
     shared s = {.options = options, .data = data, .size = size, .from = at};
     s.count = (size - at + options->chunk - 1) / options->chunk;
-    s.result.at = at;
-    s.result.next_order = options->first_order + s.count;
-    if (s.count == 0) return s.result;
-    s.pieces = mrd__new_array(piece, s.count + 1);
-    atomic_store(&s.pieces[0].state_known, KNOWN);
-    atomic_store(&s.last, s.count - 1);
+    mrd__cj_parallel_result result = {.at = at, .next_order = options->first_order + s.count};
+    if (s.count == 0) return result;
     uint32_t workers = options->threads < s.count ? options->threads : (uint32_t)s.count;
+    s.pieces = mrd__new_array(piece, s.count);
+    s.shards = mrd__new_array(mrd__shard *, workers);
+    atomic_store(&s.pieces[0].state, OUTSIDE);
+    atomic_store(&s.last, s.count - 1);
     mrd__parallel(workers, work, &s);
-    s.result.cancelled = atomic_load(&s.cancelled);
-    s.result.rejected = atomic_load(&s.rejected);
+    result.cancelled = atomic_load(&s.cancelled);
+    take_back(&s, workers, judge(&s, &result), &result);
+    mrd__free(s.shards);
     mrd__free(s.pieces);
-    return s.result;
+    return result;
 }

@@ -149,6 +149,45 @@ static void test_discard(void **state)
     mrd__writer_destroy(&f.writer);
 }
 
+/* Three closed chunks and an open one; the second and all behind it go. */
+static void test_discard_from(void **state)
+{
+    (void)state;
+    fixture f = begin();
+    mrd__shard_keep_history(f.shard);
+    uint32_t names[4];
+    static const char *const texts[] = {"zero", "one", "two", "three"};
+    for (uint64_t chunk = 0; chunk < 4; chunk++) {
+        mrd__shard_chunk(f.shard, 10 + chunk);
+        names[chunk] = intern(f.shard, texts[chunk], 100 * chunk);
+        intern(f.shard, "everywhere", 100 * chunk + 1);
+        for (size_t i = 0; i < MRD__FACT_BLOCK; i++)
+            mrd__shard_push(f.shard)->ts = (int64_t)chunk;
+        mrd__shard_side(f.shard, (mrd__side){.id = names[chunk]});
+        mrd__shard_own_args(f.shard, "{}", 2);
+        mrd__shard_count(f.shard, 'X');
+        mrd__shard_loss(f.shard, MRD__LOSS_BAD_EVENT, 0, 1, (int64_t)chunk, "x", 1);
+        mrd__shard_metadata(f.shard, MRD__STR("k"), MRD__STR("v"), 0);
+    }
+    mrd__shard_discard_from(f.shard, 11, 100);
+    mrd__writer_finish(f.writer);
+    assert_int_equal(mrd__shard_count_facts(f.shard), MRD__FACT_BLOCK);
+    assert_int_equal(f.shard->chunks.count, 1);
+    assert_int_equal(f.shard->chunks.data[0].order, 10);
+    assert_int_equal(f.shard->chunks.data[0].end, MRD__FACT_BLOCK);
+    assert_int_equal(f.shard->side_count, 1);
+    assert_int_equal(f.shard->metadata.count, 1);
+    assert_int_equal(f.shard->phases['X'], 1);
+    assert_int_equal(f.shard->losses.count, 1);
+    assert_int_equal(f.shard->losses.data[0].count, 1);
+    assert_int_equal(f.shard->pool.entries.data[names[0]].position, 0);
+    for (int chunk = 1; chunk < 4; chunk++)
+        assert_int_equal(f.shard->pool.entries.data[names[chunk]].position, MRD__POOL_UNUSED);
+    uint32_t everywhere = intern(f.shard, "everywhere", 1000);
+    assert_int_equal(f.shard->pool.entries.data[everywhere].position, 1);
+    mrd__writer_destroy(&f.writer);
+}
+
 static void test_losses(void **state)
 {
     (void)state;
@@ -224,10 +263,10 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_strings), cmocka_unit_test(test_many_strings),
-        cmocka_unit_test(test_threads), cmocka_unit_test(test_discard),
-        cmocka_unit_test(test_losses),  cmocka_unit_test(test_args),
-        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_strings),      cmocka_unit_test(test_many_strings),
+        cmocka_unit_test(test_threads),      cmocka_unit_test(test_discard),
+        cmocka_unit_test(test_discard_from), cmocka_unit_test(test_losses),
+        cmocka_unit_test(test_args),         cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
