@@ -13,7 +13,10 @@ if [ -z "$files" ]; then
     exit 1
 fi
 say "recorded:" $files
+# Their clocks have nothing in common, so one is opened here; open the other the same way.
+# shellcheck disable=SC2086
+set -- $files
 browser=--no-browser
 [ "${MRD_OPEN:-0}" = 0 ] || browser=
 # shellcheck disable=SC2086
-exec build/meridian open --listen "127.0.0.1:${MRD_PORT:-0}" $browser $files
+exec build/meridian open --listen "127.0.0.1:${MRD_PORT:-0}" $browser "$1"
