@@ -125,6 +125,41 @@ mrd_status mrd__map_open(mrd__map *map, const char *path, mrd_error *error)
     return MRD_OK;
 }
 
+char *mrd__map_memory(mrd__map *map, const char *path, size_t room)
+{
+    size_t reserved = round_to_pages(room + MRD__MAP_SLACK);
+    void *base = mmap(NULL, reserved, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (base == MAP_FAILED) return NULL;
+    *map = (mrd__map){.data = base,
+                      .reserved = reserved,
+                      .mtime_ns = MTIME_NONE,
+                      .path = mrd__strndup(path, strlen(path))};
+    return base;
+}
+
+char *mrd__map_grow(mrd__map *map, size_t room)
+{
+    size_t reserved = round_to_pages(room + MRD__MAP_SLACK);
+    void *base = (void *)(uintptr_t)map->data;
+    if (reserved <= map->reserved) return base;
+    base = mremap(base, map->reserved, reserved, MREMAP_MAYMOVE);
+    if (base == MAP_FAILED) return NULL;
+    map->data = base;
+    map->reserved = reserved;
+    return base;
+}
+
+void mrd__map_fit(mrd__map *map, size_t size)
+{
+    size_t keep = round_to_pages(size + MRD__MAP_SLACK);
+    if (keep < map->reserved) {
+        munmap((char *)(uintptr_t)map->data + keep, map->reserved - keep);
+        map->reserved = keep;
+    }
+    map->size = size;
+}
+
 void mrd__map_close(mrd__map *map)
 {
     if (map->data != NULL) munmap((void *)(uintptr_t)map->data, map->reserved);

@@ -18,6 +18,12 @@ typedef struct mrd__map {
 } mrd__map;
 MRD_MUST_CHECK mrd_status mrd__map_open(mrd__map *map, const char *path, mrd_error *error);
 void mrd__map_close(mrd__map *map); /* accepts zeroed */
+/* Memory of this process in the shape of a map: at least room zero bytes to be filled, returned;
+ * NULL when the system has none left. path is for errors. It never counts as changed. Then fit gives
+ * back what was not used and sets the size; grow, before it, moves what is there to a larger room. */
+char *mrd__map_memory(mrd__map *map, const char *path, size_t room);
+char *mrd__map_grow(mrd__map *map, size_t room);
+void mrd__map_fit(mrd__map *map, size_t size);
 /* MRD_ERR_IO "file changed on disk" when size or mtime differ from when it was mapped. */
 MRD_MUST_CHECK mrd_status mrd__map_check(const mrd__map *map, mrd_error *error);
 

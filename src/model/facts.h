@@ -20,6 +20,7 @@
 typedef struct mrd__shard_thread_key {
     mrd__ident pid, tid; /* TEXT: shard-local string ids */
     uint32_t track;      /* index + 1 of shard->tracks: stands for that track, not for a thread */
+    uint32_t machine;    /* as the file numbers it */
 } mrd__shard_thread_key;
 
 typedef struct mrd__clock_run { /* facts from first on, up to the next run */
@@ -67,6 +68,7 @@ struct mrd__shard {
     uint32_t *thread_slots; /* index + 1, open addressing */
     uint32_t thread_bits;
     uint32_t last_thread;
+    uint32_t machine; /* of processes asked for next */
     MRD__VEC(mrd__track_spec) tracks;
     MRD__VEC(mrd__clock_run) clock_runs;
     MRD__VEC(mrd__clock_reading) readings;
@@ -93,10 +95,18 @@ typedef struct mrd__declared_clock {
     mrd__file_clock clock;
 } mrd__declared_clock;
 
+typedef struct mrd__file_machine {
+    uint32_t file, machine;                          /* as the file numbers it */
+    char *name, *sysname, *release, *version, *arch; /* owned or NULL */
+    uint32_t num_cpus;
+} mrd__file_machine;
+
 struct mrd__writer {
     pthread_mutex_t lock; /* of shards and losses */
     MRD__VEC(mrd__file) files;
     MRD__VEC(mrd__declared_clock) clocks;
+    MRD__VEC(mrd__file_machine) machines;
+    const struct mrd__merge_plan *plan;
     MRD__VEC(mrd__shard *) shards;
     mrd__loss_vec losses; /* found after reading */
     struct mrd__events *events;
@@ -125,6 +135,11 @@ void mrd__writer_finish(mrd__writer *writer);
 void mrd__loss_merge(mrd__loss_vec *list, const mrd__loss *loss);
 /* Excerpt of at most MRD__LOSS_EXCERPT bytes, whole and valid UTF-8. */
 void mrd__loss_set_excerpt(mrd__loss *loss, const char *text, size_t size);
+/* Free what the writer knows of machines. */
+void mrd__writer_free_machines(mrd__writer *writer);
+/* What is known of a machine of a file, or NULL; borrowed. */
+const mrd__file_machine *mrd__writer_find_machine(const mrd__writer *writer, uint32_t file,
+                                                  uint32_t machine);
 /* Free the side records; facts keep their extra. */
 void mrd__shard_free_sides(mrd__shard *shard);
 /* Free what only reading and joining need: facts, pools, threads, sides. Blobs stay. */

@@ -122,7 +122,15 @@ typedef enum mrd__severity {
     X(COUNTER_TRACK, "counter_without_track", NULL, MRD__LOSS_ERROR,                               \
       "A counter value needs a counter track; the sample was skipped")                             \
     X(UNSUPPORTED_PACKET, "unsupported_packet", NULL, MRD__INFO,                                   \
-      "Packets of this kind are counted but not drawn")
+      "Packets of this kind are counted but not drawn")                                            \
+    X(UNKNOWN_MEMBER, "unknown_member", NULL, MRD__DATA_LOSS,                                      \
+      "A member of an archive is in no known format; it was skipped, the rest is shown")           \
+    X(BAD_MEMBER, "unreadable_member", NULL, MRD__LOSS_ERROR,                                      \
+      "A member of an archive could not be read; it was skipped, the rest is shown")               \
+    X(HIDDEN_MEMBER, "hidden_member", NULL, MRD__INFO,                                             \
+      "Members with a part of their path that begins with a period are not looked at")             \
+    X(DAMAGED_ARCHIVE, "damaged_archive", NULL, MRD__DATA_LOSS,                                    \
+      "The archive is cut or damaged; what could be unpacked is shown")
 
 typedef enum mrd__loss_id {
 #define MRD__LOSS_ENUM(id, name, peer, severity, advice) MRD__LOSS_##id,

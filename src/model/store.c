@@ -62,9 +62,14 @@ void mrd__store_destroy(mrd__store **store)
     mrd__arena_reset(&s->string_bytes);
     for (size_t i = 0; i < s->file_count; i++) {
         mrd__free(s->files[i].path);
+        mrd__free(s->files[i].boot_id);
         mrd__map_close(&s->files[i].map);
     }
     mrd__free(s->files);
+    mrd__free(s->machines);
+    mrd__free(s->clocks);
+    mrd__free(s->clock_hops);
+    mrd__free(s->clock_values);
     mrd__free(s->processes);
     mrd__free(s->process_names);
     mrd__free(s->threads);

@@ -38,8 +38,17 @@ typedef struct mrd__ident {
     int64_t number;   /* NUMBER */
 } mrd__ident;
 
+/* A computer that something was recorded on. */
+typedef struct mrd__machine {
+    int64_t raw_id;   /* 0 the host, the id of a file's packets, 2^32 and up: named by a manifest */
+    mrd__str_id name; /* 0 none, as the texts below */
+    mrd__str_id sysname, release, version, arch;
+    uint32_t num_cpus; /* 0 unknown */
+} mrd__machine;
+
 typedef struct mrd__process { /* index = display order */
     mrd__ident pid;
+    uint32_t machine;                /* index */
     mrd__str_id name;                /* the last seen, 0 none */
     uint32_t name_first, name_count; /* all seen, in order: store->process_names */
     int64_t sort_index;
@@ -76,6 +85,7 @@ typedef struct mrd__track { /* index = id = display order */
                               slice columns (a track's rows are contiguous) */
     uint32_t event_key;    /* event records: index of store->events keys, else MRD__NONE */
     uint32_t file;
+    uint32_t machine; /* index */
 } mrd__track;
 
 enum { /* slice flags */
@@ -148,7 +158,53 @@ typedef struct mrd__file {
     mrd__map map;         /* kept for args text; data NULL when the file was read as a stream */
     uint64_t checked_ns;  /* monotonic time of the last check that it did not change; atomic */
     uint64_t gzip_members;
+    uint32_t order;       /* place in the order of processing; files of equal order stand by path */
+    uint32_t parent;      /* the archive it is a member of + 1, 0 none */
+    bool container;       /* an archive */
+    uint32_t machine;     /* index: what its facts belong to that name no machine of their own */
+    char *boot_id;        /* NULL unknown; owned */
+    int64_t shift_ns;     /* that --align added to all of its times */
+    uint32_t align_pairs; /* collectives matched with those of the reference */
+    int64_t residual_min_ns, residual_max_ns; /* what is left between them, of all pairs */
 } mrd__file;
+
+/* A clock that something was counted by or read from; index = node of the graph. */
+typedef struct mrd__clock {
+    uint32_t file, machine; /* indices */
+    uint32_t sequence;      /* 0: not scoped to a writer sequence */
+    uint32_t id;            /* 1 REALTIME, 3 MONOTONIC, 6 BOOTTIME, 11 private timeline, ... */
+    uint64_t facts;         /* counted by it */
+    uint64_t dropped;       /* of them: no path, below zero, overflow */
+    bool reached;           /* has a path to trace time */
+    uint32_t first_hop, hop_count; /* its path: store->clock_hops */
+} mrd__clock;
+/* "REALTIME", ...; NULL for other ids. Static. */
+const char *mrd__clock_name(uint32_t id);
+
+typedef enum mrd__clock_origin {
+    MRD__CLOCK_FROM_FILE,     /* read together: a snapshot, a sync round */
+    MRD__CLOCK_FROM_MANIFEST, /* said in a manifest */
+    MRD__CLOCK_FROM_NOTHING,  /* assumed */
+} mrd__clock_origin;
+const char *mrd__clock_origin_name(mrd__clock_origin origin); /* observed, manifest, assumed */
+
+typedef struct mrd__clock_step { /* of a path */
+    uint32_t from, to;           /* clocks */
+    uint8_t origin;              /* mrd__clock_origin */
+    uint64_t observations;
+    int64_t first_offset_ns, last_offset_ns; /* to - from at the first and last observation */
+    int64_t spread_ns;                       /* greatest less least offset */
+    double drift_ppm;                        /* of to against from; 0 with fewer than two */
+} mrd__clock_step;
+
+typedef struct mrd__clock_value { /* one clock of a snapshot */
+    uint32_t snapshot;            /* number; those of one number were read together */
+    uint32_t clock;
+    int64_t value_ns;
+    int64_t ts_ns;  /* on trace time */
+    bool has_ts;    /* its clock has a path */
+    uint8_t origin; /* mrd__clock_origin */
+} mrd__clock_value;
 
 typedef struct mrd__exact { /* a slice, instant or sample too far from the origin for a double */
     uint64_t index;
@@ -171,6 +227,17 @@ typedef struct mrd__store {
 
     mrd__file *files;
     size_t file_count;
+    mrd__machine *machines; /* at least one in a sealed store */
+    size_t machine_count;
+    mrd__clock *clocks;
+    size_t clock_count;
+    mrd__clock_step *clock_hops;
+    size_t clock_hop_count;
+    mrd__clock_value *clock_values; /* by snapshot */
+    size_t clock_value_count;
+    uint32_t trace_clock; /* clock that is trace time, MRD__NONE: nothing counts time */
+    const char *align;    /* static: realtime, start, collectives, none */
+    bool clock_linear;    /* interpolated between snapshots */
     mrd__process *processes;
     size_t process_count;
     mrd__str_id *process_names;

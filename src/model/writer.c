@@ -27,8 +27,10 @@ void mrd__writer_destroy(mrd__writer **writer)
             mrd__pages_free(shard->blobs.data[b].data, shard->blobs.data[b].capacity);
         mrd__shard_destroy(shard);
     }
+    mrd__writer_free_machines(w);
     for (size_t i = 0; i < w->files.count; i++) {
         mrd__free(w->files.data[i].path);
+        mrd__free(w->files.data[i].boot_id);
         mrd__map_close(&w->files.data[i].map);
     }
     mrd__events_destroy(&w->events);
@@ -331,7 +333,7 @@ static uint64_t hash_ident(const mrd__ident *ident)
 
 static uint64_t hash_thread(const mrd__shard_thread_key *key)
 {
-    return mrd__hash_mix(hash_ident(&key->pid), hash_ident(&key->tid) + 1);
+    return mrd__hash_mix(hash_ident(&key->pid), hash_ident(&key->tid) + 1 + key->machine);
 }
 
 static void grow_threads(mrd__shard *shard)
@@ -360,10 +362,11 @@ static mrd__ident plain_ident(mrd__ident ident)
 
 uint32_t mrd__shard_thread(mrd__shard *shard, mrd__ident pid, mrd__ident tid)
 {
-    mrd__shard_thread_key key = {.pid = plain_ident(pid), .tid = plain_ident(tid)};
+    mrd__shard_thread_key key = {
+        .pid = plain_ident(pid), .tid = plain_ident(tid), .machine = shard->machine};
     if (shard->threads.count > 0) {
         const mrd__shard_thread_key *last = &shard->threads.data[shard->last_thread];
-        if (last->track == 0 && same_ident(&last->tid, &key.tid) &&
+        if (last->track == 0 && last->machine == key.machine && same_ident(&last->tid, &key.tid) &&
             same_ident(&last->pid, &key.pid))
             return shard->last_thread;
     }
@@ -372,7 +375,8 @@ uint32_t mrd__shard_thread(mrd__shard *shard, mrd__ident pid, mrd__ident tid)
     for (; shard->thread_slots[at] != 0; at = (at + 1) & mask) {
         uint32_t index = shard->thread_slots[at] - 1;
         const mrd__shard_thread_key *own = &shard->threads.data[index];
-        if (same_ident(&own->tid, &key.tid) && same_ident(&own->pid, &key.pid))
+        if (own->machine == key.machine && same_ident(&own->tid, &key.tid) &&
+            same_ident(&own->pid, &key.pid))
             return shard->last_thread = index;
     }
     mrd__assert(shard->threads.count < UINT32_MAX - 1);
@@ -381,6 +385,11 @@ uint32_t mrd__shard_thread(mrd__shard *shard, mrd__ident pid, mrd__ident tid)
     shard->thread_slots[at] = (uint32_t)shard->threads.count;
     if (shard->threads.count * 2 > mask) grow_threads(shard);
     return shard->last_thread;
+}
+
+void mrd__shard_machine(mrd__shard *shard, uint32_t machine)
+{
+    shard->machine = machine;
 }
 
 uint32_t mrd__shard_side(mrd__shard *shard, mrd__side side)

@@ -81,10 +81,11 @@ typedef struct mrd__side {
 /* A track that is not a thread's own. Its slices pair and nest as those of a thread; its instants
  * and its counter samples stand on tracks of their own beside them. */
 typedef struct mrd__track_spec {
-    uint32_t owner;  /* local thread; with tid NONE: the process; MRD__NONE: the trace */
-    uint32_t parent; /* local track it stands below, MRD__NONE; chains may not close */
-    uint32_t name;   /* string ids; 0: the owner's name */
-    uint32_t unit;   /* of its counter samples */
+    uint32_t owner;   /* local thread; with tid NONE: the process; MRD__NONE: the trace */
+    uint32_t parent;  /* local track it stands below, MRD__NONE; chains may not close */
+    uint32_t name;    /* string ids; 0: the owner's name */
+    uint32_t unit;    /* of its counter samples */
+    uint32_t machine; /* without an owner: as the file numbers it, 0 its own */
 } mrd__track_spec;
 
 /* A clock as a file names it. */
@@ -100,6 +101,12 @@ typedef struct mrd__clock_reading {
     int64_t unit_ns; /* of a tick; of facts on this clock too */
 } mrd__clock_reading;
 
+/* What a file says of a machine. Texts are copied; NULL and 0 where nothing is said. */
+typedef struct mrd__machine_facts {
+    const char *name, *sysname, *release, *version, *arch;
+    uint32_t num_cpus;
+} mrd__machine_facts;
+
 mrd__writer *mrd__writer_create(void);
 void mrd__writer_destroy(mrd__writer **writer); /* of an unsealed writer; accepts NULL */
 
@@ -111,6 +118,19 @@ mrd__file *mrd__writer_file(mrd__writer *writer, uint32_t file); /* borrowed unt
 /* The clock that a file counts its time by. The first file by name that has one gives the trace's;
  * facts on other clocks are converted at sealing. Not thread-safe. */
 void mrd__writer_clock(mrd__writer *writer, uint32_t file, mrd__file_clock clock);
+/* What is known of a machine as the file numbers it (0: its own). Later calls fill and replace
+ * members. Not thread-safe. */
+void mrd__writer_machine(mrd__writer *writer, uint32_t file, uint32_t machine,
+                         const mrd__machine_facts *facts);
+/* The boot that the file's MONOTONIC and BOOTTIME count from. Not thread-safe. */
+void mrd__writer_boot(mrd__writer *writer, uint32_t file, const char *boot_id);
+/* Move all of other, which was read beside it, behind the files of writer: file i of other becomes
+ * the returned index + i. Not both may hold event records. Destroys other. Not thread-safe. */
+uint32_t mrd__writer_join(mrd__writer *writer, mrd__writer **other);
+/* How sealing places the files on one timeline (model/merge.h); borrowed until sealed, NULL: by the
+ * rules alone. */
+struct mrd__merge_plan;
+void mrd__writer_plan(mrd__writer *writer, const struct mrd__merge_plan *plan);
 
 /* A new shard of a file; owned by the writer. Thread-safe. */
 mrd__shard *mrd__writer_shard(mrd__writer *writer, uint32_t file);
@@ -139,6 +159,8 @@ mrd__str mrd__shard_text(const mrd__shard *shard, uint32_t id);
  * without an id; tid NONE: the process itself. A (pid, tid) makes a thread in the store only when a
  * kept fact of its thread uses it. */
 uint32_t mrd__shard_thread(mrd__shard *shard, mrd__ident pid, mrd__ident tid);
+/* Processes asked for from here on run on this machine, as the file numbers it; 0 at first. */
+void mrd__shard_machine(mrd__shard *shard, uint32_t machine);
 uint32_t mrd__shard_side(mrd__shard *shard, mrd__side side); /* returns index + 1 */
 /* A new track, to be named by facts in the place of a thread. */
 uint32_t mrd__shard_track(mrd__shard *shard);
