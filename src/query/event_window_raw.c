@@ -3,6 +3,8 @@
 #include "query/event_window.h"
 
 #include "base/assert.h"
+#include "base/os.h"
+#include "query/event_scratch.h"
 #include "query/event_search.h"
 
 #include <string.h>
@@ -84,64 +86,94 @@ static raw_row *sort_rows(raw_row *rows, raw_row *other, size_t count)
     return rows;
 }
 
-/* Columns of one batch. */
+/* Columns of one batch, of memory kept between answers. */
 typedef struct raw_batch {
+    const mrd__event_window *window;
+    const int32_t *codes; /* by choice */
+    const raw_row *rows;
+    size_t count;
     double *time, *value;
     int8_t *category;
     int32_t *component, *offsets;
     uint8_t *valid;
-    mrd__buf details;
+    char *details;
+    mrd__scratch memory, texts;
 } raw_batch;
 
-static void batch_init(raw_batch *batch)
+static void batch_init(raw_batch *batch, const mrd__event_window *window, const int32_t *codes,
+                       size_t count)
 {
-    size_t rows = MRD__ARROW_BATCH_ROWS;
-    *batch = (raw_batch){
-        .time = mrd__alloc(rows * sizeof(double)),
-        .value = mrd__alloc(rows * sizeof(double)),
-        .category = mrd__alloc(rows),
-        .component = mrd__alloc(rows * sizeof(int32_t)),
-        .offsets = mrd__alloc((rows + 1) * sizeof(int32_t)),
-        .valid = mrd__alloc(rows / 8),
-    };
+    size_t rows = count < MRD__ARROW_BATCH_ROWS ? count : MRD__ARROW_BATCH_ROWS;
+    *batch = (raw_batch){.window = window, .codes = codes};
+    batch->memory = mrd__scratch_take(2 * mrd__scratch_rounded(rows * sizeof(double)) +
+                                      mrd__scratch_rounded(rows) +
+                                      2 * mrd__scratch_rounded((rows + 1) * sizeof(int32_t)) +
+                                      mrd__scratch_rounded(rows / 8 + 1));
+    batch->time = mrd__scratch_cut(&batch->memory, rows * sizeof(double));
+    batch->value = mrd__scratch_cut(&batch->memory, rows * sizeof(double));
+    batch->category = mrd__scratch_cut(&batch->memory, rows);
+    batch->component = mrd__scratch_cut(&batch->memory, (rows + 1) * sizeof(int32_t));
+    batch->offsets = mrd__scratch_cut(&batch->memory, (rows + 1) * sizeof(int32_t));
+    batch->valid = mrd__scratch_cut(&batch->memory, rows / 8 + 1);
 }
 
 static void batch_reset(raw_batch *batch)
 {
-    mrd__free(batch->time);
-    mrd__free(batch->value);
-    mrd__free(batch->category);
-    mrd__free(batch->component);
-    mrd__free(batch->offsets);
-    mrd__free(batch->valid);
-    mrd__buf_reset(&batch->details);
+    mrd__scratch_give(&batch->memory);
+    mrd__scratch_give(&batch->texts);
 }
 
-/* Rows from at on that fit one batch. */
-static size_t fill_batch(const mrd__event_window *window, const int32_t *codes, raw_batch *batch,
-                         const raw_row *rows, size_t count)
+/* Takes the rows from `rows` on that fit one batch, and says where each detail will lie. */
+static void place_details(raw_batch *batch, const raw_row *rows, size_t count)
 {
-    const mrd__events *events = window->events;
+    const mrd__events *events = batch->window->events;
     if (count > MRD__ARROW_BATCH_ROWS) count = MRD__ARROW_BATCH_ROWS;
     memset(batch->valid, 0, (count + 7) / 8);
-    mrd__buf_clear(&batch->details);
     batch->offsets[0] = 0;
-    for (size_t i = 0; i < count; i++) {
-        const raw_row *row = &rows[i];
+    size_t bytes = 0, i = 0;
+    for (; i < count; i++) {
         mrd__str detail;
-        if (mrd__event_detail(events, row->rank, &detail)) {
-            if (i && batch->details.size + detail.size > MAX_DETAIL_BYTES) return i;
-            batch->valid[i / 8] |= (uint8_t)(1u << (i % 8));
-            mrd__buf_add(&batch->details, detail.data, detail.size);
-        }
-        batch->offsets[i + 1] = (int32_t)batch->details.size;
-        const mrd__event_key *key = &events->keys[window->choices.data[row->choice].key];
+        bool valid = mrd__event_detail(events, rows[i].rank, &detail);
+        if (i > 0 && bytes + detail.size > MAX_DETAIL_BYTES) break;
+        batch->valid[i / 8] |= (uint8_t)(valid << (i % 8));
+        bytes += detail.size;
+        batch->offsets[i + 1] = (int32_t)bytes;
+    }
+    batch->rows = rows;
+    batch->count = i;
+    if (bytes > batch->texts.size) {
+        mrd__scratch_give(&batch->texts);
+        batch->texts = mrd__scratch_take(bytes);
+    }
+    batch->details = batch->texts.data;
+}
+
+#define PART_ROWS 8192 /* rows one task fills */
+
+static void fill_part(void *ctx, size_t part, uint32_t worker)
+{
+    (void)worker;
+    raw_batch *batch = ctx;
+    const mrd__events *events = batch->window->events;
+    size_t end = (part + 1) * PART_ROWS < batch->count ? (part + 1) * PART_ROWS : batch->count;
+    for (size_t i = part * PART_ROWS; i < end; i++) {
+        const raw_row *row = &batch->rows[i];
+        const mrd__event_key *key = &events->keys[batch->window->choices.data[row->choice].key];
+        mrd__str detail;
+        if (mrd__event_detail(events, row->rank, &detail))
+            memcpy(batch->details + batch->offsets[i], detail.data, detail.size);
         batch->time[i] = events->time[row->index];
         batch->value[i] = events->value[row->index];
         batch->category[i] = (int8_t)mrd__event_category(events, key, row->index);
-        batch->component[i] = codes[row->choice];
+        batch->component[i] = batch->codes[row->choice];
     }
-    return count;
+}
+
+static void fill_batch(raw_batch *batch, const raw_row *rows, size_t count)
+{
+    place_details(batch, rows, count);
+    uint32_t workers = batch->count > 2 * PART_ROWS ? mrd__cores() : 1;
+    mrd__parallel_for(workers, (batch->count + PART_ROWS - 1) / PART_ROWS, fill_part, batch);
 }
 
 static mrd_status write_rows(const mrd__event_window *window, mrd__table *table,
@@ -149,10 +181,10 @@ static mrd_status write_rows(const mrd__event_window *window, mrd__table *table,
                              mrd_error *error)
 {
     raw_batch batch;
-    batch_init(&batch);
+    batch_init(&batch, window, codes, count);
     mrd_status status = MRD_OK;
     for (size_t at = 0; status == MRD_OK && at < count;) {
-        size_t taken = fill_batch(window, codes, &batch, rows + at, count - at);
+        fill_batch(&batch, rows + at, count - at);
         mrd__arrow_column columns[] = {
             {.data = batch.time},
             {.data = batch.category},
@@ -160,10 +192,10 @@ static mrd_status write_rows(const mrd__event_window *window, mrd__table *table,
             {.data = batch.value},
             {.validity = batch.valid,
              .offsets = batch.offsets,
-             .bytes = batch.details.data ? batch.details.data : ""},
+             .bytes = batch.details ? batch.details : ""},
         };
-        status = mrd__table_rows(table, columns, taken, error);
-        at += taken;
+        status = mrd__table_rows(table, columns, batch.count, error);
+        at += batch.count;
     }
     batch_reset(&batch);
     return status;
@@ -200,14 +232,15 @@ mrd_status mrd__event_window_raw(const mrd__event_window *window, const mrd_sink
     };
     size_t count = 0;
     MRD__TRY(count_rows(window, &count, error));
-    raw_row *rows = mrd__alloc(count * sizeof *rows), *other = mrd__alloc(count * sizeof *rows);
+    mrd__scratch memory = mrd__scratch_take(2 * mrd__scratch_rounded(count * sizeof(raw_row)));
+    raw_row *rows = mrd__scratch_cut(&memory, count * sizeof *rows);
+    raw_row *other = mrd__scratch_cut(&memory, count * sizeof *other);
     size_t got = collect_rows(window, rows);
     mrd__assert(got == count);
     mrd__table table;
     mrd__event_window_table(window, &table, fields, sizeof fields / sizeof *fields, sink);
     mrd_status status = answer(window, &table, sort_rows(rows, other, count), count, error);
     mrd__table_reset(&table);
-    mrd__free(rows);
-    mrd__free(other);
+    mrd__scratch_give(&memory);
     return status;
 }

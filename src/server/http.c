@@ -6,13 +6,14 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "server/body.h"
 #include "server/context.h"
 #include "server/limits.h"
 #include "server/routes.h"
 
 void mrd__reply_reset(mrd__reply *reply)
 {
-    mrd__buf_reset(&reply->body);
+    mrd__body_give(&reply->body);
     memset(reply, 0, sizeof *reply);
 }
 

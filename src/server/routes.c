@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/json.h"
 #include "server/assets.h"
+#include "server/body.h"
 #include "server/context.h"
 #include "server/limits.h"
 
@@ -55,30 +56,40 @@ static void with_trace(mrd__request *request, mrd__reply *reply,
     finish(reply, status, &error);
 }
 
-static mrd_status ask_window(const mrd_trace *trace, const mrd__request *request, mrd__reply *reply,
-                             mrd_error *error)
+/* One of the window queries, in the form the client takes. */
+typedef mrd_status window_query(const mrd_trace *trace, const mrd_params *params, mrd_format format,
+                                const mrd_sink *sink, mrd_error *error);
+
+static mrd_status ask_in_window(window_query *query, const mrd_trace *trace,
+                                const mrd__request *request, mrd__reply *reply, mrd_error *error)
 {
     mrd_format format;
     mrd_params *params = NULL;
     if (!mrd__http_negotiate(request, &format, reply)) return MRD_OK;
+    mrd__body_take(&reply->body);
     mrd_sink sink = mrd__buf_sink(&reply->body);
     mrd_status status = mrd__http_params(request, &params, error);
-    if (status == MRD_OK) status = mrd_trace_window(trace, params, false, format, &sink, error);
+    if (status == MRD_OK) status = query(trace, params, format, &sink, error);
     mrd_params_destroy(&params);
     return status;
+}
+
+static mrd_status tracks_window(const mrd_trace *trace, const mrd_params *params, mrd_format format,
+                                const mrd_sink *sink, mrd_error *error)
+{
+    return mrd_trace_window(trace, params, false, format, sink, error);
+}
+
+static mrd_status ask_window(const mrd_trace *trace, const mrd__request *request, mrd__reply *reply,
+                             mrd_error *error)
+{
+    return ask_in_window(tracks_window, trace, request, reply, error);
 }
 
 static mrd_status ask_event_window(const mrd_trace *trace, const mrd__request *request,
                                    mrd__reply *reply, mrd_error *error)
 {
-    mrd_format format;
-    mrd_params *params = NULL;
-    if (!mrd__http_negotiate(request, &format, reply)) return MRD_OK;
-    mrd_sink sink = mrd__buf_sink(&reply->body);
-    mrd_status status = mrd__http_params(request, &params, error);
-    if (status == MRD_OK) status = mrd_trace_event_window(trace, params, format, &sink, error);
-    mrd_params_destroy(&params);
-    return status;
+    return ask_in_window(mrd_trace_event_window, trace, request, reply, error);
 }
 
 static mrd_status ask_lanes(const mrd_trace *trace, const mrd__request *request, mrd__reply *reply,

@@ -18,6 +18,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "server/body.h"
 #include "server/context.h"
 #include "server/http.h"
 #include "server/limits.h"
@@ -134,8 +135,10 @@ static struct MHD_Response *make_stream(struct mrd__server *server, mrd__reply *
 
 /* ---- Answers ---- */
 
+/* A body on its way out; its memory is kept for the next one. */
 static void free_body(void *body)
 {
+    mrd__body_give(body);
     mrd__free(body);
 }
 
@@ -146,10 +149,11 @@ static struct MHD_Response *make_response(struct mrd__server *server, mrd__reply
     if (reply->constant)
         return MHD_create_response_from_buffer(reply->constant_size, (void *)reply->constant,
                                                MHD_RESPMEM_PERSISTENT);
-    void *body = reply->body.data; /* moves into the response */
-    size_t size = reply->body.size;
-    memset(&reply->body, 0, sizeof reply->body);
-    return MHD_create_response_from_buffer_with_free_callback(size, body, free_body);
+    mrd__buf *body = mrd__new(mrd__buf); /* moves into the response */
+    *body = reply->body;
+    reply->body = (mrd__buf){0};
+    return MHD_create_response_from_buffer_with_free_callback_cls(body->size, body->data, free_body,
+                                                                  body);
 }
 
 static enum MHD_Result send_reply(struct mrd__server *server, struct MHD_Connection *connection,
