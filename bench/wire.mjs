@@ -3,11 +3,11 @@
 // that memory would count as the server's.
 import net from "node:net";
 
-const ROOM = 64 * 1024 * 1024;
+const ROOM = 32 * 1024 * 1024; // above any answer
+const whole = Buffer.alloc(ROOM, 1); // written once, so that its pages are there
 
 export async function connect(url) {
   const { hostname, port, host } = new URL(url);
-  const whole = Buffer.alloc(ROOM, 1); // written once, so that its pages are there
   let used = 0;
   let pending = null;
 

@@ -15,7 +15,10 @@ void mrd__body_take(mrd__buf *body)
     pthread_mutex_lock(&lock);
     if (shelf_count > 0) *body = shelf[--shelf_count];
     pthread_mutex_unlock(&lock);
-    if (body->data) mrd__buf_clear(body);
+    if (body->data)
+        mrd__buf_clear(body);
+    else
+        mrd__buf_reserve(body, MRD__SERVER_BODY_FIRST);
 }
 
 void mrd__body_give(mrd__buf *body)

@@ -14,6 +14,9 @@
 #define MRD__SERVER_PATHS 1024        /* files of one trace */
 #define MRD__SERVER_RESULT_TRACES 8   /* traces of results kept open, least recently used out */
 #define MRD__SERVER_BODIES 4 /* memory of large replies kept, as many as often run at once */
+/* Of one such memory, bytes. First: room for the usual large answer at once, since growing would
+ * copy it again and again; pages that stay untouched cost nothing. */
+#define MRD__SERVER_BODY_FIRST (8 * 1024 * 1024)
 #define MRD__SERVER_BODY_LEAST (256 * 1024)      /* a smaller one is made anew as quickly */
 #define MRD__SERVER_BODY_MOST (16 * 1024 * 1024) /* no usual answer is larger */
 
