@@ -59,6 +59,10 @@ const char *mrd_error_text(const mrd_error *error, char *out, size_t size);
 /* Program version, "0.1.0". Static. */
 const char *mrd_version(void);
 
+/* Load ahead of time what reading Parquet and SQL need (60 ms), so that the first file that a
+ * long-lived program opens does not wait for it. Any thread. */
+void mrd_warm_up(void);
+
 /* ---- Sinks, parameters ------------------------------------------------------------------- */
 
 /* Where bytes go. write is called from the calling thread only, in order; a status other than

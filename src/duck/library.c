@@ -39,7 +39,7 @@ static const char *fill_table(void *library)
 /* Appends why a place did not do. */
 static bool try_place(const char *path, mrd__buf *tried)
 {
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
     if (!library) {
         mrd__buf_printf(tried, "%s%s", tried->size ? "; " : "", dlerror());
         return false;
@@ -145,6 +145,13 @@ mrd_status mrd__duck_database(duckdb_database *out, mrd_error *error)
     *out = database;
     pthread_mutex_unlock(&lock);
     return status;
+}
+
+void mrd__duck_warm(void)
+{
+    duckdb_database opened = NULL;
+    mrd_error error = {0}; /* who needs the database meets it again */
+    if (mrd__duck_database(&opened, &error) != MRD_OK) return;
 }
 
 void mrd__duck_database_drop(duckdb_database broken)

@@ -19,6 +19,7 @@
 #define MAX_COMPONENT_BYTES 65536          /* a resource id, not a document */
 #define MAX_COMPONENTS (UINT32_C(1) << 24) /* bounds the tables by key */
 #define CACHE_SLOTS 1024                   /* power of two, above the words of most files */
+#define CATEGORY_SLOTS 64                  /* power of two; six words seldom meet in so many */
 
 typedef struct cache_slot {
     mrd__duck_string text; /* as it stood in the column */
@@ -33,7 +34,7 @@ struct mrd__take_worker {
     uint64_t chunk;
     uint64_t first_row;
     const mrd__duck_chunk *columns;
-    cache_slot category_cache[16], component_cache[CACHE_SLOTS];
+    cache_slot category_cache[CATEGORY_SLOTS], component_cache[CACHE_SLOTS];
     uint64_t inexact;
     double time[MRD__DUCK_BATCH], value[MRD__DUCK_BATCH];
     uint8_t category[MRD__DUCK_BATCH];
@@ -267,7 +268,7 @@ static bool read_categories(mrd__take_worker *w)
     const mrd__duck_column *column = &w->columns->columns[MRD__COL_CATEGORY];
     const mrd__duck_string *texts = column->data;
     for (size_t i = 0; i < w->columns->rows; i++) {
-        cache_slot *slot = &w->category_cache[cache_hash(&texts[i]) & 15];
+        cache_slot *slot = &w->category_cache[cache_hash(&texts[i]) & (CATEGORY_SLOTS - 1)];
         if (slot->chunk != w->chunk || !same_bytes(&slot->text, &texts[i])) {
             mrd__str text = mrd__duck_text(column, i);
             int category = mrd__category_parse(text);

@@ -28,6 +28,8 @@ struct mrd__server {
     struct MHD_Daemon *daemon;
     int socket;
     atomic_uint active, streams;
+    bool warming;
+    pthread_t warmer;
 };
 
 mrd__server_context *mrd__server_context_of(struct mrd__server *server)
@@ -311,6 +313,19 @@ static void allow_folders(struct mrd__server *server, const mrd__server_options 
     }
 }
 
+static void *warm_up(void *ctx)
+{
+    (void)ctx;
+    mrd_warm_up();
+    return NULL;
+}
+
+/* A server that opens nothing yet has the time to get ready for the first file. */
+static void start_warming(struct mrd__server *server)
+{
+    server->warming = pthread_create(&server->warmer, NULL, warm_up, NULL) == 0;
+}
+
 static mrd_status start_parts(struct mrd__server *server, const mrd__server_options *options,
                               endpoint *at, mrd_error *error)
 {
@@ -334,6 +349,8 @@ static mrd_status start_parts(struct mrd__server *server, const mrd__server_opti
     if (options->path_count > 0)
         MRD__TRY(mrd__traces_open(context->traces, options->paths, options->path_count, true, &id,
                                   error));
+    else
+        start_warming(server);
     return start_daemon(server, error);
 }
 
@@ -344,6 +361,7 @@ void mrd__server_stop(mrd__server **handle)
     if (server->context.traces) mrd__traces_stop(server->context.traces);
     if (server->daemon) MHD_stop_daemon(server->daemon);
     if (server->socket >= 0) close(server->socket);
+    if (server->warming) pthread_join(server->warmer, NULL);
     mrd__traces_destroy(&server->context.traces);
     mrd_results_close(&server->context.results);
     mrd__free(server->context.token);

@@ -31,19 +31,20 @@ mrd_status mrd__collect_begin(mrd__collect *collect, uint64_t rows, mrd_error *e
     return MRD_OK;
 }
 
-static char *bag_grow(mrd__detail_bag *bag, size_t bytes)
+#define BLOCK_BYTES ((size_t)4 << 20) /* two huge pages */
+
+/* So many bytes of the bag, in one piece. */
+static char *bag_cut(mrd__detail_bag *bag, size_t bytes)
 {
-    if (bag->bytes + bytes > bag->capacity) {
-        size_t capacity = bag->capacity * 2;
-        if (capacity < (size_t)1 << 20) capacity = (size_t)1 << 20;
-        if (capacity < bag->bytes + bytes) capacity = bag->bytes + bytes;
-        char *data = mrd__pages_alloc(capacity);
-        if (bag->bytes) memcpy(data, bag->data, bag->bytes);
-        mrd__pages_free(bag->data, bag->capacity);
-        bag->data = data;
-        bag->capacity = capacity;
+    mrd__detail_block *last = bag->blocks.count ? &bag->blocks.data[bag->blocks.count - 1] : NULL;
+    if (!last || last->size - bag->used < bytes) {
+        size_t size = bytes < BLOCK_BYTES ? BLOCK_BYTES : bytes;
+        mrd__vec_push(&bag->blocks, ((mrd__detail_block){mrd__pages_alloc(size), size}));
+        last = &bag->blocks.data[bag->blocks.count - 1];
+        bag->used = 0;
     }
-    char *at = bag->data + bag->bytes;
+    char *at = last->data + bag->used;
+    bag->used += bytes;
     bag->bytes += bytes;
     return at;
 }
@@ -54,8 +55,8 @@ static void add_details(mrd__collect *c, const mrd__event_batch *batch)
     size_t total = 0;
     for (size_t i = 0; i < batch->rows; i++)
         total += batch->detail[i].data ? batch->detail[i].size + 1 : 0;
-    mrd__detail_piece piece = {batch->first_row, bag->bytes, total};
-    char *at = bag_grow(bag, total);
+    char *at = bag_cut(bag, total);
+    mrd__vec_push(&bag->pieces, ((mrd__detail_piece){batch->first_row, at, total}));
     for (size_t i = 0; i < batch->rows; i++) {
         const mrd__str *detail = &batch->detail[i];
         if (!detail->data) continue;
@@ -64,7 +65,6 @@ static void add_details(mrd__collect *c, const mrd__event_batch *batch)
         at += detail->size + 1;
         c->detail_first[batch->first_row + i + 1] = detail->size + 1;
     }
-    mrd__vec_push(&bag->pieces, piece);
 }
 
 void mrd__collect_add(mrd__collect *collect, const mrd__event_batch *batch)
@@ -93,8 +93,11 @@ void mrd__collect_reset(mrd__collect *collect)
     mrd__collect_drop_columns(collect);
     mrd__pages_free(collect->detail_first, (collect->rows + 1) * sizeof(uint64_t));
     for (size_t i = 0; i < MRD__EVENT_WORKERS; i++) {
-        mrd__pages_free(collect->bags[i].data, collect->bags[i].capacity);
-        mrd__vec_reset(&collect->bags[i].pieces);
+        mrd__detail_bag *bag = &collect->bags[i];
+        for (size_t block = 0; block < bag->blocks.count; block++)
+            mrd__pages_free(bag->blocks.data[block].data, bag->blocks.data[block].size);
+        mrd__vec_reset(&bag->blocks);
+        mrd__vec_reset(&bag->pieces);
     }
     memset(collect, 0, sizeof *collect);
 }

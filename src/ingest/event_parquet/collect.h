@@ -11,16 +11,24 @@
 
 #define MRD__MAX_EVENTS ((uint64_t)INT32_MAX) /* rank and the closer's bit share 32 bits */
 
-/* Details of one batch: so many bytes of the bag, for rows that stand together. */
+/* Details of one batch, for rows that stand together. */
 typedef struct mrd__detail_piece {
     uint64_t first_row;
-    size_t offset, bytes;
+    const char *data; /* in a block of the bag */
+    size_t bytes;
 } mrd__detail_piece;
 
-/* Details that one worker of the reader met, each with a NUL behind it. */
-typedef struct mrd__detail_bag {
+typedef struct mrd__detail_block {
     char *data; /* from mrd__pages_alloc */
-    size_t bytes, capacity;
+    size_t size;
+} mrd__detail_block;
+
+/* Details that one worker of the reader met, each with a NUL behind it. In blocks: to grow one
+ * would touch new memory and copy, again and again. */
+typedef struct mrd__detail_bag {
+    MRD__VEC(mrd__detail_block) blocks;
+    size_t used;  /* of the last block */
+    size_t bytes; /* of all pieces */
     MRD__VEC(mrd__detail_piece) pieces;
 } mrd__detail_bag;
 

@@ -19,8 +19,7 @@ static void copy_piece(void *ctx, size_t index, uint32_t worker)
         bag++;
     const mrd__detail_bag *from = &c->collect->bags[bag];
     const mrd__detail_piece *piece = &from->pieces.data[index - c->first_piece[bag]];
-    memcpy(c->out + c->collect->detail_first[piece->first_row], from->data + piece->offset,
-           piece->bytes);
+    memcpy(c->out + c->collect->detail_first[piece->first_row], piece->data, piece->bytes);
 }
 
 /* Texts by row; detail_first holds their starts. */

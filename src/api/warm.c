@@ -1,0 +1,7 @@
+#include "duck/duck.h"
+#include "meridian.h"
+
+void mrd_warm_up(void)
+{
+    mrd__duck_warm();
+}
