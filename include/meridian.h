@@ -151,6 +151,35 @@ MRD_MUST_CHECK mrd_status mrd_trace_event_window(const mrd_trace *trace, const m
                                                  mrd_format format, const mrd_sink *sink,
                                                  mrd_error *error);
 
+/* ---- SQL --------------------------------------------------------------------------------- */
+
+/* SQL over a trace (tables: docs/sql.md). One statement, SELECT or EXPLAIN; the trace must outlive
+ * it. */
+typedef struct mrd_query mrd_query;
+
+typedef struct mrd_query_options {
+    uint32_t threads; /* of the first statement's options: DuckDB's own, 0 one per core */
+    bool files;       /* the statement may read other files: FROM 'file.parquet' */
+    uint32_t time_ms; /* it is stopped after so long; 0: never */
+} mrd_query_options;
+
+/* Start a statement; the first one of a trace opens its database (some 30 ms). TEXT (an aligned
+ * table), CSV, JSON (one object a line), ARROW (IPC stream). options may be NULL. Codes bad_sql
+ * (error->offset is the byte in sql, where known), sql_time, sql_memory, no_duckdb; the first three
+ * come from mrd_query_step too. */
+MRD_MUST_CHECK mrd_status mrd_query_start(const mrd_trace *trace, const char *sql, size_t size,
+                                          mrd_format format, const mrd_query_options *options,
+                                          mrd_query **out, mrd_error *error);
+/* Write a piece of the answer, about 64 KiB; *more is false after the last. One thread at a time. */
+MRD_MUST_CHECK mrd_status mrd_query_step(mrd_query *query, const mrd_sink *sink, bool *more,
+                                         mrd_error *error);
+/* Stops what still runs. Accepts NULL and *query == NULL. */
+void mrd_query_finish(mrd_query **query);
+/* The whole answer as Parquet to fd, an open, empty file. */
+MRD_MUST_CHECK mrd_status mrd_query_parquet(const mrd_trace *trace, const char *sql, size_t size,
+                                            const mrd_query_options *options, int fd,
+                                            mrd_error *error);
+
 /* ---- Results ----------------------------------------------------------------------------- */
 
 typedef struct mrd_results mrd_results;

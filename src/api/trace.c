@@ -1,14 +1,11 @@
 /* meridian.h, Traces: a handle is a sealed store; every question goes to its module. */
+#include "api/trace.h"
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "export/export.h"
 #include "meridian.h"
 #include "open/open.h"
 #include "query/query.h"
-
-struct mrd_trace {
-    mrd__store *store;
-};
 
 mrd_status mrd_trace_open(const char *const *paths, size_t count, const mrd_open_options *options,
                           mrd_trace **out, mrd_error *error)
@@ -19,12 +16,14 @@ mrd_status mrd_trace_open(const char *const *paths, size_t count, const mrd_open
     if (status != MRD_OK) return status;
     *out = mrd__new(mrd_trace);
     (*out)->store = store;
+    (*out)->sql = mrd__trace_sql_create();
     return MRD_OK;
 }
 
 void mrd_trace_close(mrd_trace **trace)
 {
     if (trace == NULL || *trace == NULL) return;
+    mrd__trace_sql_destroy(&(*trace)->sql);
     mrd__store_destroy(&(*trace)->store);
     mrd__free(*trace);
     *trace = NULL;

@@ -56,6 +56,16 @@ static const mrd__option window_options[] = {
     {0},
 };
 
+static const mrd__option query_options[] = {
+    {"sql", "SQL", "the statement; without it the last operand is one unless a file is called so",
+     false, 'c'},
+    {"format", "F", "table (default on a terminal), csv (default elsewhere), json, arrow, parquet",
+     false, 0},
+    {"time-limit-ms", "N", "stop a statement after so long; default: never", false, 0},
+    {"repeat", "N", "before, run it N times and tell the times on standard error", false, 0},
+    {0},
+};
+
 static const mrd__option gen_options[] = {
     {"events", "N", "events to write; default: 1000000", false, 'n'},
     {"seed", "S", "same seed, same trace; default: 1", false, 0},
@@ -142,6 +152,11 @@ const mrd__command mrd__commands[] = {
      "and counters. Times are absolute nanoseconds. With --verbose the open intervals, anomalies\n"
      "and bounds of an event trace go to standard error.",
      1, -1, true, false, window_options, mrd__cmd_window},
+    {"query", "FILE... [SQL]", "ask in SQL",
+     "One SELECT or EXPLAIN over the tables of docs/sql.md, which have the names and columns of\n"
+     "Perfetto's. Without a statement: from standard input, each ended by a semicolon at the end\n"
+     "of a line; on a terminal a prompt with history and completion of names.",
+     1, -1, true, false, query_options, mrd__cmd_query},
     {"gen event-trace", "[OUT.parquet]", "write a deterministic event trace", NULL, 0, 1, false,
      false, gen_options, mrd__cmd_gen_event_trace},
     {"gen chrome-json", "[OUT.json]", "write a deterministic Chrome trace", NULL, 0, 1, false,

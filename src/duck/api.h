@@ -77,7 +77,35 @@
     X(get_int64)                                                                                   \
     X(destroy_value)                                                                               \
     X(init_set_max_threads)                                                                        \
-    X(function_set_error)
+    X(function_set_error)                                                                          \
+    X(bind_get_named_parameter)                                                                    \
+    X(bind_get_extra_info)                                                                         \
+    X(bind_set_cardinality)                                                                        \
+    X(init_get_bind_data)                                                                          \
+    X(init_set_init_data)                                                                          \
+    X(init_get_extra_info)                                                                         \
+    X(init_get_column_count)                                                                       \
+    X(init_get_column_index)                                                                       \
+    X(function_get_extra_info)                                                                     \
+    X(function_get_init_data)                                                                      \
+    X(function_get_local_init_data)                                                                \
+    X(table_function_set_extra_info)                                                               \
+    X(table_function_set_local_init)                                                               \
+    X(table_function_add_named_parameter)                                                          \
+    X(table_function_supports_projection_pushdown)                                                 \
+    X(is_null_value)                                                                               \
+    X(create_enum_type)                                                                            \
+    X(enum_internal_type)                                                                          \
+    X(enum_dictionary_size)                                                                        \
+    X(enum_dictionary_value)                                                                       \
+    X(column_logical_type)                                                                         \
+    X(prepared_statement_column_count)                                                             \
+    X(prepared_statement_column_name)                                                              \
+    X(prepared_statement_column_type)                                                              \
+    X(prepared_statement_type)                                                                     \
+    X(scalar_function_add_parameter)                                                               \
+    X(scalar_function_set_extra_info)                                                              \
+    X(scalar_function_get_extra_info)
 
 typedef struct mrd__duck_api {
 #define MRD__DUCK_MEMBER(name) __typeof__(&duckdb_##name) name;

@@ -1,5 +1,5 @@
 #include "base/error.h"
-#include "export/args.h"
+#include "query/args_flat.h"
 #include "export/event_merge.h"
 #include "export/tables.h"
 

@@ -1,7 +1,7 @@
 #include "export/plain.h"
 #include "base/assert.h"
 #include "base/error.h"
-#include "export/args.h"
+#include "query/args_flat.h"
 
 #include <math.h>
 #include <string.h>

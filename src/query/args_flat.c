@@ -5,7 +5,7 @@
  *
  * Duplicate keys: leaves are gathered first; when an object ends, its keys are sorted by hash and
  * the leaves of all but the last of equal keys are marked dead. */
-#include "export/args.h"
+#include "query/args_flat.h"
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/error.h"

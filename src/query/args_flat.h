@@ -1,6 +1,6 @@
 /* Args text of a slice or instant: made strict, and flattened. */
-#ifndef MRD_EXPORT_ARGS_H
-#define MRD_EXPORT_ARGS_H
+#ifndef MRD_QUERY_ARGS_FLAT_H
+#define MRD_QUERY_ARGS_FLAT_H
 
 #include "base/json.h"
 

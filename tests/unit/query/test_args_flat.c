@@ -1,6 +1,6 @@
 /* Args text: made strict, and flattened. */
 #include "base/error.h"
-#include "export/args.h"
+#include "query/args_flat.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

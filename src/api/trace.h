@@ -1,0 +1,17 @@
+/* A trace handle from inside. */
+#ifndef MRD_API_TRACE_H
+#define MRD_API_TRACE_H
+
+#include "model/store.h"
+
+/* Databases over a store, opened by the first statement: sql.c. */
+struct mrd__trace_sql;
+struct mrd__trace_sql *mrd__trace_sql_create(void);
+void mrd__trace_sql_destroy(struct mrd__trace_sql **sql);
+
+struct mrd_trace {
+    mrd__store *store;
+    struct mrd__trace_sql *sql;
+};
+
+#endif
