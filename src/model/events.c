@@ -14,6 +14,11 @@ static uint64_t block_count(const mrd__events *events)
     return events->block_index ? events->block_index[events->key_count] : 0;
 }
 
+static uint64_t cell_count(const mrd__events *events)
+{
+    return events->cell_index ? events->cell_index[events->key_count] : 0;
+}
+
 void mrd__events_destroy(mrd__events **events)
 {
     if (!events || !*events) return;
@@ -24,6 +29,8 @@ void mrd__events_destroy(mrd__events **events)
     mrd__pages_free(e->block_time, bytes_of(block_count(e), sizeof *e->block_time));
     mrd__pages_free(e->blocks, bytes_of(block_count(e), sizeof *e->blocks));
     mrd__free(e->block_index);
+    mrd__pages_free(e->cell_time, bytes_of(cell_count(e), sizeof *e->cell_time));
+    mrd__free(e->cell_index);
     mrd__free(e->keys);
     for (size_t i = 0; i < e->component_count; i++)
         mrd__free((char *)e->components[i].data);
@@ -45,10 +52,12 @@ void mrd__events_memory(const mrd__events *events, uint64_t *records, uint64_t *
                         uint64_t *texts)
 {
     const mrd__events *e = events;
-    *records = bytes_of(e->count, sizeof *e->time + sizeof *e->value + sizeof *e->rank) +
-               bytes_of(block_count(e), sizeof *e->block_time + sizeof *e->blocks) +
-               bytes_of(e->key_count, sizeof *e->keys + sizeof *e->block_index) +
-               mrd__pyramid_memory(&e->pyramid);
+    *records =
+        bytes_of(e->count, sizeof *e->time + sizeof *e->value + sizeof *e->rank) +
+        bytes_of(block_count(e), sizeof *e->block_time + sizeof *e->blocks) +
+        bytes_of(cell_count(e), sizeof *e->cell_time) +
+        bytes_of(e->key_count, sizeof *e->keys + sizeof *e->block_index + sizeof *e->cell_index) +
+        mrd__pyramid_memory(&e->pyramid);
     *intervals = bytes_of(e->intervals.count, 2 * sizeof(double)) +
                  mrd__rows_memory(&e->intervals) + e->intervals.row_count;
     *texts = bytes_of(e->component_count, sizeof *e->components + sizeof *e->component_keys) +

@@ -9,6 +9,7 @@
  *   time   [ ............. | ...... | ... ]
  *   value, rank (top bit: the closer of the pair)
  *   blocks: sampled time and running sums per MRD__EVENT_BLOCK events of a key
+ *   cells: sampled time per MRD__EVENT_CELL blocks
  *   intervals: one row per interval key (model/rows.h), derived by pairing
  *
  * The caller (import) fills the raw part, mrd__events_pair (src/pairing) the rest.
@@ -50,6 +51,9 @@ typedef struct mrd__event_key {
 /* Events of one block; at most 32, the block's bits. Small, since at 10^8 events every edge of an
  * aggregated window misses the cache for each line of its block: 8 times are one or two lines. */
 #define MRD__EVENT_BLOCK 8
+/* Blocks of one cell. The times of cells are few enough to be walked along from edge to edge; the
+ * times of a cell's blocks are one cache line (keys of many blocks begin at a whole line). */
+#define MRD__EVENT_CELL 8
 
 /* What the aggregated window needs of a block of events of an interval key, beside their times:
  * the covered time of the key before the block's first event (double-double), how many stretches
@@ -70,7 +74,9 @@ typedef struct mrd__events {
     double
         *block_time; /* per key, time of each block's first event (index); key k's blocks start at
                              block_index[k] */
-    uint64_t *block_index; /* [key_count + 1] */
+    uint64_t *block_index; /* [key_count + 1]; may leave a few blocks unused before a key's first */
+    double *cell_time;     /* per key, time of each cell's first block */
+    uint64_t *cell_index;  /* [key_count + 1]: where key k's cells start */
 
     mrd__event_key *keys;
     size_t key_count;
@@ -106,6 +112,15 @@ void mrd__events_index_names(mrd__events *events);
 void mrd__events_memory(const mrd__events *events, uint64_t *records, uint64_t *intervals,
                         uint64_t *texts);
 
+/* Blocks and cells of a key with so many events. */
+static inline uint64_t mrd__event_blocks(uint64_t count)
+{
+    return (count + MRD__EVENT_BLOCK - 1) / MRD__EVENT_BLOCK;
+}
+static inline uint64_t mrd__event_cells(uint64_t count)
+{
+    return (mrd__event_blocks(count) + MRD__EVENT_CELL - 1) / MRD__EVENT_CELL;
+}
 /* Rank of the event at an index of time, value and rank: its place in file order by time. */
 static inline uint32_t mrd__event_rank(const mrd__events *events, uint64_t index)
 {

@@ -35,10 +35,14 @@ typedef struct walk {
     uint64_t *interval_counts; /* by row */
 } walk;
 
-static void index_times(mrd__events *events, const mrd__event_key *key, uint64_t block)
+static void index_times(mrd__events *events, const mrd__event_key *key, uint64_t block,
+                        uint64_t cell)
 {
-    for (uint64_t i = 0; i < key->count; i += MRD__EVENT_BLOCK)
-        events->block_time[block++] = events->time[key->first + i];
+    for (uint64_t i = 0; i < key->count; i += MRD__EVENT_BLOCK) {
+        double time = events->time[key->first + i];
+        events->block_time[block++] = time;
+        if (i / MRD__EVENT_BLOCK % MRD__EVENT_CELL == 0) events->cell_time[cell++] = time;
+    }
 }
 
 /* The first walk over an interval key. */
@@ -80,7 +84,7 @@ static void first_walk(void *ctx, size_t index, uint32_t worker)
     walk *w = ctx;
     mrd__event_key *key = &w->events->keys[index];
     uint64_t block = w->events->block_index[index];
-    index_times(w->events, key, block);
+    index_times(w->events, key, block, w->events->cell_index[index]);
     if (key->form != MRD__FORM_INTERVAL) return;
     sum_key(w->events, key, w->events->blocks + block, &w->interval_counts[key->row]);
 }
@@ -112,13 +116,25 @@ static void second_walk(void *ctx, size_t index, uint32_t worker)
     mrd__assert(at == events->intervals.first[key->row + 1]);
 }
 
+/* Keys of fewer blocks are not worth the gap before them. */
+#define ALIGNED_FROM (8 * MRD__EVENT_CELL)
+
 static void place_blocks(mrd__events *events)
 {
     events->block_index = mrd__new_array(uint64_t, events->key_count + 1);
+    events->cell_index = mrd__new_array(uint64_t, events->key_count + 1);
+    uint64_t place = 0;
     for (size_t k = 0; k < events->key_count; k++) {
-        uint64_t blocks = (events->keys[k].count + MRD__EVENT_BLOCK - 1) / MRD__EVENT_BLOCK;
-        events->block_index[k + 1] = events->block_index[k] + blocks;
+        uint64_t blocks = mrd__event_blocks(events->keys[k].count);
+        if (blocks >= ALIGNED_FROM)
+            place = (place + MRD__EVENT_CELL - 1) / MRD__EVENT_CELL * MRD__EVENT_CELL;
+        events->block_index[k] = place;
+        place += blocks;
+        events->cell_index[k + 1] = events->cell_index[k] + mrd__event_cells(events->keys[k].count);
     }
+    events->block_index[events->key_count] = place;
+    events->cell_time =
+        mrd__pages_alloc(events->cell_index[events->key_count] * sizeof *events->cell_time);
     uint64_t total = events->block_index[events->key_count];
     events->block_time = mrd__pages_alloc(total * sizeof *events->block_time);
     events->blocks = mrd__pages_alloc(total * sizeof *events->blocks);

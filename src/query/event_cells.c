@@ -8,10 +8,6 @@
 
 #include <math.h>
 
-#ifdef __AVX2__
-#include <immintrin.h>
-#endif
-
 #define BATCH 64
 
 /* Edges of one batch: position of events, and what cover needs. */
@@ -31,57 +27,40 @@ static void prefetch_block(const mrd__event_view *view, uint32_t block)
     __builtin_prefetch(&view->blocks[block + 1 < view->block_count ? block + 1 : block]);
 }
 
-/* Where a key's walk over its edges is: the last block, and how many blocks an edge advances. */
-typedef struct block_walk {
-    uint32_t block;
+/* Where a key's walk over its edges is: the last cell, and how many cells an edge advances. */
+typedef struct cell_walk {
+    uint32_t cell;
     uint32_t step;
-} block_walk;
+} cell_walk;
 
-/* Blocks of count ascending splits. Events of one key come about evenly, so the next block is
- * guessed by the last step, and the index is on its way before it is asked. */
+/* Blocks of count ascending splits. Events of one key come about evenly, so the next cell is
+ * guessed by the last step, and its time is on its way before it is asked; no look at the times of
+ * blocks waits for another one. */
 static void find_blocks(const mrd__event_view *view, const double *split, uint32_t count,
-                        block_walk *walk, uint32_t *block)
+                        cell_walk *walk, uint32_t *block)
 {
+    uint32_t cell[BATCH];
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t from = walk->block == MRD__NO_BLOCK ? 0 : walk->block;
+        uint64_t from = walk->cell == MRD__NO_BLOCK ? 0 : walk->cell;
         uint64_t ahead = from + (uint64_t)walk->step * 8;
-        if (ahead < view->block_count) __builtin_prefetch(view->block_time + ahead);
-        uint32_t found = mrd__event_block_near(view, split[i], walk->block, from + walk->step);
+        if (ahead < view->cell_count) __builtin_prefetch(view->cell_time + ahead);
+        uint32_t found = mrd__event_cell_near(view, split[i], walk->cell, from + walk->step);
         walk->step = found == MRD__NO_BLOCK ? 0 : found - (uint32_t)from;
-        walk->block = block[i] = found;
-        prefetch_block(view, found);
+        walk->cell = cell[i] = found;
+        if (found != MRD__NO_BLOCK)
+            __builtin_prefetch(view->block_time + (size_t)found * MRD__EVENT_CELL);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        block[i] = mrd__event_block_in(view, cell[i], split[i]);
+        prefetch_block(view, block[i]);
     }
 }
-
-#ifdef __AVX2__
-/* Times below t among the MRD__EVENT_BLOCK at time. */
-static uint32_t count_block(const double *time, double t)
-{
-    __m256d split = _mm256_set1_pd(t);
-    __m256i below = _mm256_setzero_si256();
-    for (uint32_t i = 0; i < MRD__EVENT_BLOCK; i += 4) {
-        __m256d less = _mm256_cmp_pd(_mm256_loadu_pd(time + i), split, _CMP_LT_OQ);
-        below = _mm256_sub_epi64(below, _mm256_castpd_si256(less));
-    }
-    uint64_t parts[4];
-    _mm256_storeu_si256((__m256i *)parts, below);
-    return (uint32_t)(parts[0] + parts[1] + parts[2] + parts[3]);
-}
-#else
-static uint32_t count_block(const double *time, double t)
-{
-    uint32_t below = 0;
-    for (uint32_t i = 0; i < MRD__EVENT_BLOCK; i++)
-        below += time[i] < t;
-    return below;
-}
-#endif
 
 static uint32_t count_below(const mrd__event_view *view, uint32_t block, double split)
 {
     if (block == MRD__NO_BLOCK) return 0;
     uint32_t at = block * MRD__EVENT_BLOCK;
-    if (block + 1 < view->block_count) return at + count_block(view->time + at, split);
+    if (block + 1 < view->block_count) return at + mrd__event_count_below(view->time + at, split);
     while (at < view->count && view->time[at] < split)
         at++;
     return at;
@@ -182,14 +161,14 @@ void mrd__event_slab_fill(const mrd__event_slab *slab, size_t choice)
     };
     mrd__assert(walk.view.count > 0);
     edge_batch batch;
-    block_walk blocks = {MRD__NO_BLOCK, 0};
+    cell_walk cells = {MRD__NO_BLOCK, 0};
     uint32_t below = 0;
     mrd__edge edge = {0};
     uint32_t edges = slab->count + 1;
     for (uint32_t done = 0; done < edges; done += BATCH) {
         uint32_t count = edges - done < BATCH ? edges - done : BATCH;
         uint32_t at = slab->first + done;
-        find_blocks(&walk.view, slab->buckets->split + at, count, &blocks, batch.block);
+        find_blocks(&walk.view, slab->buckets->split + at, count, &cells, batch.block);
         look_at_edges(&walk, at, count, &batch);
         for (uint32_t i = 0; i < count; i++) {
             if (done + i > 0)

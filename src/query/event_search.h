@@ -14,19 +14,21 @@ bool mrd__event_open(const mrd__events *events, size_t key, uint32_t count);
 /* The blocks of one key, as the aggregated window walks them. */
 typedef struct mrd__event_view {
     const double *time;
-    const double *block_time;
+    const double *block_time, *cell_time;
     const mrd__event_block *blocks;
-    uint32_t count, block_count;
+    uint32_t count, block_count, cell_count;
     double end_ns; /* simulation end */
 } mrd__event_view;
 mrd__event_view mrd__event_view_of(const mrd__events *events, size_t key);
 
-#define MRD__NO_BLOCK UINT32_MAX /* before the key's first event */
-/* The last block that begins before t, or MRD__NO_BLOCK. hint: a block at or before it (or
- * MRD__NO_BLOCK), for ascending questions. */
-uint32_t mrd__event_block_of(const mrd__event_view *view, double t, uint32_t hint);
-/* The same, begun at a guess (a block at or behind the hint; may lie behind the last). */
-uint32_t mrd__event_block_near(const mrd__event_view *view, double t, uint32_t hint,
-                               uint64_t guess);
+#define MRD__NO_BLOCK UINT32_MAX /* before the key's first event; of cells too */
+/* The last cell that begins before t, or MRD__NO_BLOCK. hint: a cell at or before it (or
+ * MRD__NO_BLOCK), for ascending questions. guess: where to look first, a cell at or behind the hint;
+ * may lie behind the last. */
+uint32_t mrd__event_cell_near(const mrd__event_view *view, double t, uint32_t hint, uint64_t guess);
+/* The last block that begins before t, in the cell that mrd__event_cell_near gave. */
+uint32_t mrd__event_block_in(const mrd__event_view *view, uint32_t cell, double t);
+/* Times below t among the MRD__EVENT_BLOCK (or MRD__EVENT_CELL) at time. */
+uint32_t mrd__event_count_below(const double *time, double t);
 
 #endif
