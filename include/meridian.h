@@ -99,19 +99,31 @@ MRD_MUST_CHECK mrd_status mrd_params_add_json(mrd_params *params, const char *te
 
 typedef struct mrd_trace mrd_trace;
 
-/* Progress of one file of an opening trace; called from the opening thread at most ~20 a second.
- * Return false to cancel. */
+/* Progress of one file of an opening trace; called at most ~20 a second, never by two threads at
+ * once. Return false to cancel. */
 typedef bool (*mrd_progress_fn)(void *ctx, const char *path, uint64_t done_bytes,
                                 uint64_t total_bytes);
+
+/* How files that nothing relates to each other are placed. */
+typedef enum mrd_align {
+    MRD_ALIGN_REALTIME,    /* REALTIME of their machines is one, else equal clocks are equal */
+    MRD_ALIGN_START,       /* each file's first event at that of the first file */
+    MRD_ALIGN_COLLECTIVES, /* the ends of collectives that ranks share coincide, by the median */
+    MRD_ALIGN_NONE,        /* as the files have their times: equal clocks are equal */
+} mrd_align;
 
 typedef struct mrd_open_options {
     uint32_t threads;         /* 0: one per core */
     mrd_progress_fn progress; /* may be NULL */
     void *progress_ctx;
+    const char *manifest; /* path of a manifest for these files, or NULL */
+    mrd_align align;
+    bool clock_linear; /* interpolate between clock snapshots; else the last one counts */
 } mrd_open_options;
 
-/* Open files as one trace. All or nothing: one unreadable file fails the whole. options may be
- * NULL. The result is immutable and may be read by any number of threads. */
+/* Open files and archives of files as one trace. All or nothing: one unreadable file fails the
+ * whole; members of archives that cannot be read are losses. The order of paths means nothing.
+ * options may be NULL. The result is immutable and may be read by any number of threads. */
 MRD_MUST_CHECK mrd_status mrd_trace_open(const char *const *paths, size_t count,
                                          const mrd_open_options *options, mrd_trace **out,
                                          mrd_error *error);
@@ -134,6 +146,10 @@ MRD_MUST_CHECK mrd_status mrd_trace_dump(const mrd_trace *trace, const char *tab
  * (as info), "counts" and "losses" of GET /api/traces/{id}, as a JSON object. */
 MRD_MUST_CHECK mrd_status mrd_trace_summary(const mrd_trace *trace, const mrd_sink *sink,
                                             mrd_error *error);
+/* The clock graph, each file's path to trace time and what was assumed (spec merge.md section 2):
+ * TEXT for people or JSON. */
+MRD_MUST_CHECK mrd_status mrd_trace_clocks(const mrd_trace *trace, mrd_format format,
+                                           const mrd_sink *sink, mrd_error *error);
 /* {"lanes": [...]}: the lane tree (spec timeline.md section 2b). */
 MRD_MUST_CHECK mrd_status mrd_trace_lanes(const mrd_trace *trace, const mrd_sink *sink,
                                           mrd_error *error);

@@ -21,7 +21,8 @@ typedef struct edge {
 
 typedef struct node {
     mrd__clock_id id;
-    bool backwards;     /* went back between two observations: no source */
+    bool backwards; /* went back between two observations: no source */
+    bool linear;
     uint32_t next_edge; /* towards the target, UINT32_MAX none */
     uint32_t assumed, hops;
     bool reached, settled;
@@ -163,6 +164,12 @@ static int compare_readings(const void *left, const void *right)
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
+void mrd__clock_linear(mrd__clock_graph *graph, uint32_t index)
+{
+    mrd__assert(index < graph->nodes.count);
+    graph->nodes.data[index].linear = true;
+}
+
 /* ---- Paths ---- */
 
 static uint32_t other_end(const edge *at, uint32_t from)
@@ -175,17 +182,42 @@ static bool less(const node *a, const node *b)
     return a->assumed != b->assumed ? a->assumed < b->assumed : a->hops < b->hops;
 }
 
-/* The unsettled node nearest to the target. Nodes are few: a scan is simplest. */
-static uint32_t nearest(const mrd__clock_graph *graph)
+/* Nodes that were reached, the nearest to the target on top; a node that got nearer stands in it
+ * again, and what is settled when it comes up is passed over. */
+typedef struct reached {
+    uint64_t distance; /* assumed edges, then hops */
+    uint32_t node;
+} reached;
+typedef MRD__VEC(reached) reached_heap;
+
+static bool before(const reached *a, const reached *b)
 {
-    uint32_t best = UINT32_MAX;
-    for (uint32_t i = 0; i < graph->nodes.count; i++) {
-        const node *at = &graph->nodes.data[i];
-        if (at->reached && !at->settled &&
-            (best == UINT32_MAX || less(at, &graph->nodes.data[best])))
-            best = i;
+    return a->distance != b->distance ? a->distance < b->distance : a->node < b->node;
+}
+
+static void heap_push(reached_heap *heap, const mrd__clock_graph *graph, uint32_t index)
+{
+    const node *at = &graph->nodes.data[index];
+    reached fresh = {(uint64_t)at->assumed << 32 | at->hops, index};
+    mrd__vec_push(heap, fresh);
+    size_t i = heap->count - 1;
+    for (; i > 0 && before(&fresh, &heap->data[(i - 1) / 2]); i = (i - 1) / 2)
+        heap->data[i] = heap->data[(i - 1) / 2];
+    heap->data[i] = fresh;
+}
+
+static uint32_t heap_pop(reached_heap *heap)
+{
+    uint32_t top = heap->data[0].node;
+    reached last = heap->data[--heap->count];
+    size_t i = 0;
+    for (size_t child; (child = 2 * i + 1) < heap->count; i = child) {
+        if (child + 1 < heap->count && before(&heap->data[child + 1], &heap->data[child])) child++;
+        if (!before(&heap->data[child], &last)) break;
+        heap->data[i] = heap->data[child];
     }
-    return best;
+    if (heap->count > 0) heap->data[i] = last;
+    return top;
 }
 
 /* Would going from `from` by this edge to the settled node `to` be better than what it has? */
@@ -201,7 +233,7 @@ static bool improves(const mrd__clock_graph *graph, uint32_t from, const edge *a
     return order != 0 ? order < 0 : at->source < has->source;
 }
 
-static void relax(mrd__clock_graph *graph, uint32_t to)
+static void relax(mrd__clock_graph *graph, uint32_t to, reached_heap *heap)
 {
     const node *next = &graph->nodes.data[to];
     for (size_t i = 0; i < next->edges.count; i++) {
@@ -214,6 +246,7 @@ static void relax(mrd__clock_graph *graph, uint32_t to)
         source->next_edge = index;
         source->assumed = next->assumed + (at->source == MRD__CLOCK_ASSUMED);
         source->hops = next->hops + 1;
+        heap_push(heap, graph, from);
     }
 }
 
@@ -235,10 +268,15 @@ void mrd__clock_solve(mrd__clock_graph *graph, uint32_t target, bool linear)
     node *end = &graph->nodes.data[target];
     end->reached = true;
     end->assumed = end->hops = 0;
-    for (uint32_t at; (at = nearest(graph)) != UINT32_MAX;) {
+    reached_heap heap = {0};
+    heap_push(&heap, graph, target);
+    while (heap.count > 0) {
+        uint32_t at = heap_pop(&heap);
+        if (graph->nodes.data[at].settled) continue;
         graph->nodes.data[at].settled = true;
-        relax(graph, at);
+        relax(graph, at, &heap);
     }
+    mrd__vec_reset(&heap);
 }
 
 /* ---- Conversion ---- */
@@ -279,15 +317,32 @@ mrd__clock_result mrd__clock_convert(const mrd__clock_graph *graph, uint32_t ind
     while (index != graph->target) {
         const edge *at = &graph->edges.data[graph->nodes.data[index].next_edge];
         bool forward = at->a == index;
-        __int128 value =
-            forward ? apply(at->forward.data, at->forward.count, value_ns, graph->linear)
-                    : apply(at->backward.data, at->backward.count, value_ns, graph->linear);
+        bool linear = graph->linear || graph->nodes.data[index].linear;
+        __int128 value = forward ? apply(at->forward.data, at->forward.count, value_ns, linear)
+                                 : apply(at->backward.data, at->backward.count, value_ns, linear);
         if (value < INT64_MIN || value > INT64_MAX) return MRD__CLOCK_OVERFLOW;
         value_ns = (int64_t)value;
         index = other_end(at, index);
     }
     *out = value_ns;
     return MRD__CLOCK_OK;
+}
+
+bool mrd__clock_constant(const mrd__clock_graph *graph, uint32_t index, int64_t *offset_ns)
+{
+    __int128 offset = 0;
+    mrd__assert(graph->target != UINT32_MAX && index < graph->nodes.count);
+    if (!graph->nodes.data[index].settled) return false;
+    while (index != graph->target) {
+        const edge *at = &graph->edges.data[graph->nodes.data[index].next_edge];
+        if (at->forward.count != 1) return false;
+        const reading *only = at->a == index ? at->forward.data : at->backward.data;
+        offset += (__int128)only->to - only->from;
+        index = other_end(at, index);
+    }
+    if (offset < INT64_MIN || offset > INT64_MAX) return false;
+    *offset_ns = (int64_t)offset;
+    return true;
 }
 
 /* ---- What a path is made of ---- */

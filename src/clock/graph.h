@@ -61,6 +61,9 @@ size_t mrd__clock_node_count(const mrd__clock_graph *graph);
 void mrd__clock_observe(mrd__clock_graph *graph, const uint32_t *nodes, const int64_t *values_ns,
                         size_t count, mrd__clock_source source);
 
+/* Readings of this clock are interpolated between neighbouring observations, whatever solve says. */
+void mrd__clock_linear(mrd__clock_graph *graph, uint32_t node);
+
 /* Choose every clock's path to target: fewest assumed edges, then fewest hops, then lowest ids.
  * linear: interpolate between neighbouring observations. May be called again after more
  * observations. From here to the next change the graph may be read by many threads. */
@@ -69,6 +72,10 @@ void mrd__clock_solve(mrd__clock_graph *graph, uint32_t target, bool linear);
 /* A reading of node as a reading of the target. */
 MRD_MUST_CHECK mrd__clock_result mrd__clock_convert(const mrd__clock_graph *graph, uint32_t node,
                                                     int64_t value_ns, int64_t *out);
+
+/* True when the target reads node's reading + *offset_ns at all times (every step of the path was
+ * observed once); false without a path, too. */
+bool mrd__clock_constant(const mrd__clock_graph *graph, uint32_t node, int64_t *offset_ns);
 
 /* One step of a path. */
 typedef struct mrd__clock_hop {

@@ -11,6 +11,7 @@
 
 typedef struct mrd__import {
     const char *path;
+    const char *data_path; /* where the bytes can be opened, of a member of an archive; else NULL */
     mrd__map *map; /* the whole file; an importer that hands it to mrd__writer_add_file moves
                            it (map->data becomes NULL here) */
     mrd__writer *writer;
@@ -23,6 +24,7 @@ typedef struct mrd__importer {
     const char *name; /* static, as info prints it: chrome_json, event_parquet */
     const char *what; /* for the refusal list: "Chrome Trace Event JSON (array or object)" */
     int priority;     /* unique, lower first */
+    bool by_path;     /* reads data_path, not the map */
     /* Required. head is a prefix of at most MRD__SNIFF_BYTES (of the inflated text for gz). */
     bool (*sniff)(const char *head, size_t size);
     /* Required. Adds its file to the writer and writes its facts. */

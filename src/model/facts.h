@@ -99,6 +99,7 @@ typedef struct mrd__file_machine {
     uint32_t file, machine;                          /* as the file numbers it */
     char *name, *sysname, *release, *version, *arch; /* owned or NULL */
     uint32_t num_cpus;
+    bool by_name;
 } mrd__file_machine;
 
 struct mrd__writer {

@@ -12,7 +12,8 @@ typedef struct mrd__merge_edge {
     int64_t offset_ns;
 } mrd__merge_edge;
 
-/* A name for a machine of a file; machines of equal names are one. */
+/* A name for a machine of a file; machines of equal names are one. machine UINT32_MAX: whatever
+ * machine the file says. */
 typedef struct mrd__merge_machine {
     uint32_t file, machine;
     const char *name; /* borrowed */
@@ -33,9 +34,10 @@ typedef struct mrd__merge_plan {
     size_t edge_count;
     mrd__merge_machine *machines; /* in the order of mention */
     size_t machine_count;
-    bool *pinned; /* [files] all its clocks are its private timeline; NULL none */
+    bool *pinned;      /* [files] all its clocks are its private timeline; NULL none */
+    bool *linear_file; /* [files] interpolate between its snapshots; NULL none */
     size_t file_count;
-    bool linear;       /* interpolate between snapshots */
+    bool linear;       /* interpolate between all snapshots */
     bool global_flows; /* flow ids of different files meet */
     mrd__align align;
 } mrd__merge_plan;

@@ -105,6 +105,7 @@ typedef struct mrd__clock_reading {
 typedef struct mrd__machine_facts {
     const char *name, *sysname, *release, *version, *arch;
     uint32_t num_cpus;
+    bool by_name; /* told from others by its name, not by its number: all of that name are one */
 } mrd__machine_facts;
 
 mrd__writer *mrd__writer_create(void);

@@ -56,6 +56,7 @@ void mrd__writer_machine(mrd__writer *writer, uint32_t file, uint32_t machine,
     set_text(&own->version, facts->version);
     set_text(&own->arch, facts->arch);
     if (facts->num_cpus != 0) own->num_cpus = facts->num_cpus;
+    own->by_name |= facts->by_name;
 }
 
 void mrd__writer_free_machines(mrd__writer *writer)

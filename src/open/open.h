@@ -4,7 +4,7 @@
 
 #include "model/store.h"
 
-/* Detect, read and seal. All or nothing. options may be NULL. */
+/* Unpack, detect, read and seal. All or nothing. options may be NULL. */
 MRD_MUST_CHECK mrd_status mrd__open(const char *const *paths, size_t count,
                                     const mrd_open_options *options, mrd__store **out,
                                     mrd_error *error);

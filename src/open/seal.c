@@ -59,6 +59,7 @@ static void end(mrd__sealing *seal)
         mrd__nested_reset(&seal->groups.data[g].nested);
     mrd__free(seal->worker);
     mrd__free(seal->file_of);
+    mrd__vec_reset(&seal->machines);
     mrd__free(seal->file_first);
     mrd__vec_reset(&seal->chunks);
     mrd__vec_reset(&seal->processes);
@@ -77,6 +78,7 @@ static void seal_facts(mrd__sealing *seal)
 {
     make_workers(seal);
     mrd__seal_strings(seal);
+    mrd__seal_machines(seal);
     mrd__seal_thread_slots(seal);
     mrd__seal_own_slots(seal);
     mrd__seal_clocks(seal);

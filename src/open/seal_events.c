@@ -108,6 +108,7 @@ static mrd__track track_of_key(mrd__sealing *seal, uint32_t index)
                         .count = key->count,
                         .event_key = index,
                         .file = seal->file_of[seal->writer->events_file]};
+    track.machine = seal->store->files[track.file].machine;
     if (key->form == MRD__FORM_INTERVAL) {
         track.first = events->intervals.first[key->row];
         track.count = events->intervals.first[key->row + 1] - track.first;

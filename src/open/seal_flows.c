@@ -1,6 +1,7 @@
 /* Flow points bound to slices, thread by thread, and joined. */
 #include "open/sealing.h"
 
+#include "model/merge.h"
 #include "pairing/sort.h"
 
 #include <stdlib.h>
@@ -97,6 +98,8 @@ void mrd__seal_flows(mrd__sealing *seal)
     mrd__free(b.points);
     mrd__free(b.thread_first);
     mrd__flow_links links = {0};
+    const mrd__merge_plan *plan = seal->writer->plan;
+    seal->worker[0].found.one_scope = plan != NULL && plan->global_flows;
     mrd__flows_join(seal->points.data, seal->points.count, b.room, &links, &seal->worker[0].found);
     store->flow_count = links.count;
     store->flows = mrd__new_array(mrd__flow, links.count);

@@ -200,6 +200,7 @@ static uint32_t group_of(counting *c, mrd__fact *fact, uint32_t order)
         note_time(fact->ts, &c->last_counter, &span->counters.sorted, &span->counters.first,
                   &span->counters.any);
         mrd__group_key key = {.kind = MRD__TRACK_COUNTER,
+                              .file = c->chunk->file,
                               .process = process,
                               .name = c->strings[fact->name],
                               .id = c->strings[fact->extra]};

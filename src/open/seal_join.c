@@ -11,13 +11,14 @@
 
 typedef struct named_file {
     const char *path;
-    uint32_t index;
+    uint32_t order, index;
 } named_file;
 
 static int compare_files(const void *left, const void *right)
 {
     const named_file *a = left;
     const named_file *b = right;
+    if (a->order != b->order) return a->order < b->order ? -1 : 1;
     int by_name = strcmp(a->path, b->path);
     if (by_name != 0) return by_name;
     return a->index < b->index ? -1 : a->index > b->index;
@@ -29,7 +30,8 @@ void mrd__seal_files(mrd__sealing *seal)
     size_t count = writer->files.count;
     named_file *names = mrd__new_array(named_file, count);
     for (size_t i = 0; i < count; i++)
-        names[i] = (named_file){writer->files.data[i].path, (uint32_t)i};
+        names[i] =
+            (named_file){writer->files.data[i].path, writer->files.data[i].order, (uint32_t)i};
     if (count > 1) qsort(names, count, sizeof *names, compare_files);
     seal->file_of = mrd__new_array(uint32_t, count);
     seal->store->files = mrd__new_array(mrd__file, count);
@@ -37,6 +39,10 @@ void mrd__seal_files(mrd__sealing *seal)
     for (size_t i = 0; i < count; i++) {
         seal->file_of[names[i].index] = (uint32_t)i;
         seal->store->files[i] = writer->files.data[names[i].index];
+    }
+    for (size_t i = 0; i < count; i++) {
+        mrd__file *file = &seal->store->files[i];
+        if (file->parent != 0) file->parent = seal->file_of[file->parent - 1] + 1;
     }
     writer->files.count = 0; /* moved */
     mrd__free(names);
@@ -128,27 +134,34 @@ static void table_init(slot_table *table, size_t count)
     table->slots = mrd__new_array(uint32_t, size);
 }
 
-static uint32_t process_slot(mrd__sealing *seal, slot_table *table, mrd__ident pid)
+static uint32_t process_slot(mrd__sealing *seal, slot_table *table, uint32_t machine,
+                             mrd__ident pid)
 {
-    size_t at = hash_ident(&pid) & table->mask;
+    size_t at = mrd__hash_mix(hash_ident(&pid), machine) & table->mask;
     for (; table->slots[at] != 0; at = (at + 1) & table->mask) {
         uint32_t slot = table->slots[at] - 1;
-        if (same_ident(&seal->processes.data[slot].pid, &pid)) return slot;
+        const mrd__seal_process *own = &seal->processes.data[slot];
+        if (own->machine == machine && same_ident(&own->pid, &pid)) return slot;
     }
-    mrd__vec_push(&seal->processes, ((mrd__seal_process){.pid = pid}));
+    mrd__vec_push(&seal->processes, ((mrd__seal_process){.pid = pid, .machine = machine}));
     table->slots[at] = (uint32_t)seal->processes.count;
     return (uint32_t)seal->processes.count - 1;
 }
 
-static uint32_t thread_slot(mrd__sealing *seal, slot_table *table, uint32_t process, mrd__ident tid)
+static uint32_t thread_slot(mrd__sealing *seal, slot_table *table, uint32_t process, mrd__ident tid,
+                            uint32_t file)
 {
     size_t at = mrd__hash_mix(hash_ident(&tid), process + 1) & table->mask;
+    uint32_t first = (uint32_t)seal->threads.count;
     for (; table->slots[at] != 0; at = (at + 1) & table->mask) {
         uint32_t slot = table->slots[at] - 1;
         const mrd__seal_thread *own = &seal->threads.data[slot];
-        if (own->process == process && same_ident(&own->tid, &tid)) return slot;
+        if (own->process != process || !same_ident(&own->tid, &tid)) continue;
+        if (own->file == file) return slot;
+        first = own->first;
     }
-    mrd__vec_push(&seal->threads, ((mrd__seal_thread){.process = process, .tid = tid}));
+    mrd__seal_thread fresh = {.process = process, .tid = tid, .file = file, .first = first};
+    mrd__vec_push(&seal->threads, fresh);
     table->slots[at] = (uint32_t)seal->threads.count;
     return (uint32_t)seal->threads.count - 1;
 }
@@ -178,11 +191,13 @@ void mrd__seal_thread_slots(mrd__sealing *seal)
             mrd__ident pid = global_ident(seal->string_map[s], shard->threads.data[t].pid);
             mrd__ident tid = global_ident(seal->string_map[s], shard->threads.data[t].tid);
             bool named = tid.kind != MRD__IDENT_NONE;
-            uint32_t process = process_slot(seal, &processes, pid);
+            uint32_t file = seal->file_of[shard->file];
+            uint32_t machine = mrd__seal_machine(seal, file, shard->threads.data[t].machine);
+            uint32_t process = process_slot(seal, &processes, machine, pid);
             /* Without a tid an event of a thread belongs to the process's main thread. */
             mrd__ident own = named ? tid : pid;
             if (!named) own.use = 0; /* counted inside each use of the process */
-            uint32_t slot = thread_slot(seal, &threads, process, own);
+            uint32_t slot = thread_slot(seal, &threads, process, own, file);
             seal->thread_map[s][t] = (mrd__thread_ref){slot, named, MRD__NONE};
         }
     }

@@ -18,7 +18,7 @@ static void apply_metas(mrd__sealing *seal)
 {
     for (size_t i = 0; i < seal->metas.count; i++) {
         const mrd__meta *meta = &seal->metas.data[i];
-        mrd__seal_thread *thread = &seal->threads.data[meta->thread];
+        mrd__seal_thread *thread = &seal->threads.data[seal->threads.data[meta->thread].first];
         mrd__seal_process *process = &seal->processes.data[thread->process];
         switch (meta->phase) {
         case MRD__PROCESS_NAME:
@@ -57,7 +57,7 @@ static void apply_metas(mrd__sealing *seal)
 
 typedef struct display_key {
     const mrd__sealing *seal;
-    uint32_t process; /* of a thread: index in the store; of a process 0 */
+    uint32_t process; /* of a thread: index in the store; of a process its machine */
     int64_t sort_index;
     mrd__str_id name;
     mrd__ident id;
@@ -94,8 +94,8 @@ static void order_processes(mrd__sealing *seal)
         mrd__seal_process *process = &seal->processes.data[p];
         process->index = MRD__NONE;
         if (!process->used) continue;
-        keys[count++] =
-            (display_key){seal, 0, process->sort_index, process->name, process->pid, (uint32_t)p};
+        keys[count++] = (display_key){seal,          process->machine, process->sort_index,
+                                      process->name, process->pid,     (uint32_t)p};
         names += process->names.count;
     }
     if (count > 1) qsort(keys, count, sizeof *keys, compare_display);
@@ -108,6 +108,7 @@ static void order_processes(mrd__sealing *seal)
         mrd__seal_process *process = &seal->processes.data[keys[i].slot];
         process->index = (uint32_t)i;
         store->processes[i] = (mrd__process){.pid = process->pid,
+                                             .machine = process->machine,
                                              .name = process->name,
                                              .name_first = next,
                                              .name_count = (uint32_t)process->names.count,
@@ -121,12 +122,14 @@ static void order_processes(mrd__sealing *seal)
 
 static void order_threads(mrd__sealing *seal)
 {
+    for (size_t t = 0; t < seal->threads.count; t++)
+        if (seal->threads.data[t].used) seal->threads.data[seal->threads.data[t].first].used = true;
     display_key *keys = mrd__new_array(display_key, seal->threads.count);
     size_t count = 0;
     for (size_t t = 0; t < seal->threads.count; t++) {
         mrd__seal_thread *thread = &seal->threads.data[t];
         thread->index = MRD__NONE;
-        if (!thread->used) continue;
+        if (!thread->used || thread->first != t) continue;
         uint32_t process = seal->processes.data[thread->process].index;
         keys[count++] = (display_key){seal,         process,     thread->sort_index,
                                       thread->name, thread->tid, (uint32_t)t};
@@ -142,6 +145,11 @@ static void order_threads(mrd__sealing *seal)
                                           .tid = thread->tid,
                                           .name = thread->name,
                                           .sort_index = thread->sort_index};
+    }
+    for (size_t t = 0; t < seal->threads.count; t++) {
+        mrd__seal_thread *thread = &seal->threads.data[t];
+        thread->index = seal->threads.data[thread->first].index;
+        thread->name = seal->threads.data[thread->first].name;
     }
     mrd__free(keys);
 }
@@ -160,6 +168,7 @@ typedef struct group_key {
     uint32_t class;   /* process instants, counters, async, threads */
     uint32_t thread;
     uint32_t own;  /* described tracks behind the thread's own */
+    uint32_t file; /* the thread's own tracks: one a file */
     uint32_t kind; /* slices before instants */
     uint32_t order;
     uint32_t index;
@@ -173,6 +182,7 @@ static int compare_groups(const void *left, const void *right)
     if (a->class != b->class) return a->class < b->class ? -1 : 1;
     if (a->thread != b->thread) return a->thread < b->thread ? -1 : 1;
     if (a->own != b->own) return a->own < b->own ? -1 : 1;
+    if (a->file != b->file) return a->file < b->file ? -1 : 1;
     if (a->kind != b->kind) return a->kind < b->kind ? -1 : 1;
     if (a->order != b->order) return a->order < b->order ? -1 : 1;
     return a->index < b->index ? -1 : a->index > b->index;
@@ -190,6 +200,7 @@ static group_key key_of(const mrd__sealing *seal, const mrd__group *group, uint3
     if (group->thread != MRD__NONE) {
         key.class = 3;
         key.thread = seal->threads.data[group->thread].index;
+        if (group->own == MRD__NONE) key.file = seal->threads.data[group->thread].file;
     } else if (group->own != MRD__NONE) {
         return key;
     } else if (group->kind == MRD__TRACK_COUNTER) {

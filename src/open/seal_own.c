@@ -11,12 +11,15 @@ static mrd__own_track own_of(const mrd__sealing *seal, size_t shard_index, uint3
     mrd__own_track own = {.process = MRD__NONE,
                           .thread = MRD__NONE,
                           .parent = MRD__NONE,
+                          .machine =
+                              mrd__seal_machine(seal, seal->file_of[shard->file], spec->machine),
                           .name = strings[spec->name],
                           .unit = strings[spec->unit],
                           .track = MRD__NONE};
     if (spec->owner != MRD__NONE) {
         mrd__thread_ref owner = seal->thread_map[shard_index][spec->owner];
         own.process = seal->threads.data[owner.thread].process;
+        own.machine = seal->processes.data[own.process].machine;
         if (owner.named) own.thread = owner.thread;
     }
     if (spec->parent != MRD__NONE) {

@@ -145,6 +145,9 @@ static mrd__track track_of(mrd__sealing *seal, const mrd__group *group)
     }
     uint32_t order = group->count > 0 ? seal->items[group->first].order : 0;
     track.file = mrd__found_file(&seal->worker[0].found, order);
+    track.machine = group->process != MRD__NONE ? seal->processes.data[group->process].machine
+                    : group->own != MRD__NONE   ? seal->own_tracks.data[group->own].machine
+                                                : seal->store->files[track.file].machine;
     return track;
 }
 

@@ -30,7 +30,8 @@ typedef struct mrd__joined {
 } mrd__joined;
 
 typedef struct mrd__seal_process {
-    mrd__ident pid; /* TEXT: global string id */
+    mrd__ident pid;   /* TEXT: global string id */
+    uint32_t machine; /* of the store */
     mrd__str_id name, labels;
     MRD__VEC(mrd__str_id) names; /* distinct, in order */
     int64_t sort_index;
@@ -38,8 +39,12 @@ typedef struct mrd__seal_process {
     uint32_t index; /* of the store, MRD__NONE when unused */
 } mrd__seal_process;
 
+/* Each file has slots of its own, so that its events pair among themselves only; the thread in the
+ * store is one: that of the first slot. */
 typedef struct mrd__seal_thread {
     uint32_t process; /* slot */
+    uint32_t file;    /* of the store */
+    uint32_t first;   /* slot: first of its (process, tid) */
     mrd__ident tid;
     mrd__str_id name;
     int64_t sort_index;
@@ -57,6 +62,7 @@ typedef struct mrd__thread_ref { /* of a shard's thread */
 typedef struct mrd__own_track {
     uint32_t process, thread; /* slots or MRD__NONE */
     uint32_t parent;          /* slot or MRD__NONE */
+    uint32_t machine;         /* of the store */
     mrd__str_id name, unit;
     uint32_t place; /* display order: parents before children */
     uint32_t track; /* of the store: the first that came of it, MRD__NONE */
@@ -107,12 +113,18 @@ typedef struct mrd__seal_worker {
     char padding[64];
 } mrd__seal_worker;
 
+typedef struct mrd__machine_ref { /* what a file calls a machine */
+    uint32_t file, number;
+    uint32_t index; /* of the store */
+} mrd__machine_ref;
+
 typedef struct mrd__sealing {
     mrd__writer *writer;
     mrd__store *store;
     uint32_t workers;
 
-    uint32_t *file_of; /* [writer's files] index in the store */
+    uint32_t *file_of;                   /* [writer's files] index in the store */
+    MRD__VEC(mrd__machine_ref) machines; /* by (file, number) */
     MRD__VEC(mrd__joined) chunks;
     uint64_t facts;
     uint32_t *file_first; /* [files + 1] */
@@ -151,6 +163,9 @@ typedef struct mrd__sealing {
 void mrd__seal_files(mrd__sealing *seal);
 mrd_status mrd__seal_chunks(mrd__sealing *seal, mrd_error *error);
 void mrd__seal_thread_slots(mrd__sealing *seal);
+/* seal_machines.c: machines of the store; then which one a file means by a number */
+void mrd__seal_machines(mrd__sealing *seal);
+uint32_t mrd__seal_machine(const mrd__sealing *seal, uint32_t file, uint32_t number);
 /* seal_own.c: slots of described tracks; their display order, once names are known */
 void mrd__seal_own_slots(mrd__sealing *seal);
 void mrd__seal_own_order(mrd__sealing *seal);

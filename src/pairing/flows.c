@@ -115,6 +115,12 @@ static uint64_t hash_key(const mrd__flow_point *point, uint32_t file)
     return mrd__hash_mix(names, rest);
 }
 
+/* Ids of different files do not meet, unless a manifest says so. */
+static uint32_t scope_of(const mrd__found *found, const mrd__flow_point *point)
+{
+    return found->one_scope ? 0 : mrd__found_file(found, point->order);
+}
+
 static void chain_points(const mrd__flow_point *points, size_t count, key_table *table,
                          const mrd__found *found)
 {
@@ -126,14 +132,13 @@ static void chain_points(const mrd__flow_point *points, size_t count, key_table 
     table->next = mrd__alloc(count * sizeof *table->next);
     table->last = mrd__alloc(count * sizeof *table->last);
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t file = mrd__found_file(found, points[i].order);
+        uint32_t file = scope_of(found, &points[i]);
         size_t at = hash_key(&points[i], file) & table->mask;
         table->next[i] = MRD__NONE;
         table->last[i] = i;
         while (table->slots[at] != 0) {
             uint32_t first = table->slots[at] - 1;
-            if (same_key(&points[first], &points[i]) &&
-                mrd__found_file(found, points[first].order) == file) {
+            if (same_key(&points[first], &points[i]) && scope_of(found, &points[first]) == file) {
                 table->next[table->last[first]] = i;
                 table->last[first] = i;
                 table->last[i] = MRD__NONE; /* not a first point */

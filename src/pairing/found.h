@@ -16,6 +16,7 @@ typedef struct mrd__found_one {
 typedef struct mrd__found {
     const uint32_t *file_first; /* [files + 1] first order of each file */
     uint32_t files;
+    bool one_scope;        /* flow ids of different files meet */
     mrd__found_one *table; /* [files * MRD__LOSS_COUNT] */
 } mrd__found;
 

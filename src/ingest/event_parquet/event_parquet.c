@@ -79,7 +79,8 @@ static mrd_status read_file(mrd__import *in, mrd_error *error)
     mrd__event_sink sink = {
         .ctx = r, .begin = begin, .batch = add_batch, .progress = tell_progress};
     mrd__event_info info;
-    mrd_status status = mrd__event_read(in->path, in->threads, &sink, &info, error);
+    mrd_status status = mrd__event_read(in->data_path != NULL ? in->data_path : in->path,
+                                        in->threads, &sink, &info, error);
     if (status == MRD_OK) {
         uint32_t file = mrd__writer_add_file(in->writer, in->path, mrd__importer_event_parquet.name,
                                              r->bytes, NULL);
@@ -100,6 +101,7 @@ const mrd__importer mrd__importer_event_parquet = {
     .name = "event_parquet",
     .what = "event trace in Parquet",
     .priority = 20,
+    .by_path = true,
     .sniff = sniff,
     .read = read_file,
 };

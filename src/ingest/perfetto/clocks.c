@@ -7,6 +7,8 @@ enum {
     BOOTTIME = 6,
     MAX_CLOCKS = 64, /* of one snapshot; real ones have ten */
 };
+/* Pairs of readings further apart than this are of two rounds. */
+#define ROUND_GAP_NS 30000000000
 
 uint32_t mrd__pf_trace_clock(const mrd__pf *pf)
 {
@@ -111,4 +113,107 @@ int64_t mrd__pf_packet_time(mrd__pf *pf, const mrd__pf_packet *packet)
     int64_t *last = &sequence->ticks.data[index - 1];
     *last = (int64_t)((uint64_t)*last + (uint64_t)packet->timestamp);
     return *last;
+}
+
+/* ---- Clocks of other machines ---- */
+
+/* A pair: both machines' clocks, read one right after the other. */
+typedef struct synced {
+    mrd__str client, host;
+} synced;
+
+typedef MRD__VEC(synced) synced_list;
+
+/* What a snapshot says of a clock, in ns. */
+static bool value_of(mrd__str snapshot, uint64_t id, int64_t *ns)
+{
+    mrd__pb at = mrd__pb_of(snapshot);
+    for (mrd__pb_field f; mrd__pb_next(&at, &f);) {
+        if (f.key != PB_BYTES(SNAPSHOT_CLOCKS)) continue;
+        clock_value value = read_clock(f.bytes);
+        if (value.id != id || value.unit > INT64_MAX) continue;
+        return !__builtin_mul_overflow(value.ticks, (int64_t)value.unit, ns);
+    }
+    return false;
+}
+
+static bool same_round(const synced *a, const synced *b)
+{
+    int64_t first;
+    int64_t second;
+    if (!value_of(a->client, BOOTTIME, &first) || !value_of(b->client, BOOTTIME, &second))
+        return false;
+    __int128 gap = (__int128)second - first;
+    return gap < ROUND_GAP_NS && gap > -ROUND_GAP_NS;
+}
+
+/* client - host of a clock over a round: of neighbouring pairs, each machine's reading against the
+ * middle of the other's two, so that the way between them counts for nothing; all averaged. */
+static bool round_offset(const synced *pairs, size_t count, uint64_t id, int64_t *host,
+                         int64_t *client)
+{
+    int64_t c1;
+    int64_t h1;
+    __int128 sum = 0;
+    int terms = 0;
+    if (!value_of(pairs[0].client, id, &c1) || !value_of(pairs[0].host, id, &h1)) return false;
+    __int128 offset = (__int128)c1 - h1;
+    *host = h1;
+    for (size_t i = 1; i < count; i++) {
+        int64_t c2;
+        int64_t h2;
+        if (!value_of(pairs[i].client, id, &c2) || !value_of(pairs[i].host, id, &h2)) return false;
+        sum += ((__int128)c1 + c2) / 2 - h1;
+        sum += (__int128)c2 - ((__int128)h1 + h2) / 2;
+        terms += 2;
+        c1 = c2;
+        h1 = h2;
+    }
+    if (terms > 0) offset = sum / terms;
+    __int128 reading = *host + offset;
+    *client = (int64_t)reading;
+    return reading >= INT64_MIN && reading <= INT64_MAX;
+}
+
+static void sync_round(mrd__pf *pf, const mrd__pf_packet *packet, const synced *pairs, size_t count)
+{
+    mrd__pb at = mrd__pb_of(pairs[0].client);
+    for (mrd__pb_field f; mrd__pb_next(&at, &f);) {
+        if (f.key != PB_BYTES(SNAPSHOT_CLOCKS)) continue;
+        uint64_t id = read_clock(f.bytes).id;
+        int64_t host;
+        int64_t client;
+        if (id == 0 || id > UINT32_MAX || of_sequence((uint32_t)id)) continue;
+        if (!round_offset(pairs, count, id, &host, &client)) continue;
+        mrd__clock_reading readings[2] = {
+            {{.id = (uint32_t)id}, host, 1},
+            {{.machine = packet->machine, .id = (uint32_t)id}, client, 1}};
+        mrd__shard_snapshot(pf->shard, readings, 2);
+    }
+}
+
+void mrd__pf_remote_sync(mrd__pf *pf, const mrd__pf_packet *packet, mrd__str message)
+{
+    synced_list list = {0};
+    mrd__pb at = mrd__pb_of(message);
+    for (mrd__pb_field f; mrd__pb_next(&at, &f);) {
+        if (f.key != PB_BYTES(REMOTE_SYNCED)) continue;
+        synced pair = {0};
+        mrd__pb inside = mrd__pb_of(f.bytes);
+        for (mrd__pb_field part; mrd__pb_next(&inside, &part);) {
+            if (part.key == PB_BYTES(SYNCED_CLIENT)) pair.client = part.bytes;
+            if (part.key == PB_BYTES(SYNCED_HOST)) pair.host = part.bytes;
+        }
+        if (pair.client.size > 0 && pair.host.size > 0) mrd__vec_push(&list, pair);
+    }
+    if (at.bad || packet->machine == 0 || list.count == 0) {
+        mrd__pf_loss(pf, MRD__LOSS_BAD_SNAPSHOT, "clocks of another machine");
+    } else {
+        for (size_t from = 0, to; from < list.count; from = to) {
+            for (to = from + 1; to < list.count; to++)
+                if (!same_round(&list.data[to - 1], &list.data[to])) break;
+            sync_round(pf, packet, list.data + from, to - from);
+        }
+    }
+    mrd__vec_reset(&list);
 }

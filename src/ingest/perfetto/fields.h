@@ -38,6 +38,7 @@ enum { /* TracePacket */
     PACKET_FIRST_ON_SEQUENCE = 87,
     PACKET_TRACE_UUID = 89,
     PACKET_MACHINE_ID = 98,
+    PACKET_REMOTE_SYNC = 107,
     PACKET_ZSTD = 133,
 };
 enum { /* TracePacketDefaults, TrackEventDefaults */
@@ -54,6 +55,20 @@ enum { /* ClockSnapshot, Clock */
     CLOCK_TIMESTAMP = 2,
     CLOCK_INCREMENTAL = 3,
     CLOCK_MULTIPLIER = 4,
+};
+enum { /* RemoteClockSync, SyncedClocks */
+    REMOTE_SYNCED = 1,
+    SYNCED_CLIENT = 2,
+    SYNCED_HOST = 3,
+};
+enum { /* SystemInfo, Utsname */
+    SYSTEM_UTSNAME = 1,
+    SYSTEM_NUM_CPUS = 8,
+    SYSTEM_MACHINE_NAME = 17,
+    UTS_SYSNAME = 1,
+    UTS_VERSION = 2,
+    UTS_RELEASE = 3,
+    UTS_MACHINE = 4,
 };
 enum { /* TrackDescriptor and its parts */
     TRACK_UUID = 1,

@@ -8,8 +8,7 @@ static mrd__ident number(int64_t value, uint32_t use)
 
 static uint32_t add_process(mrd__pf *pf, uint32_t machine, int64_t pid)
 {
-    /* Machines share the uses of a pid: each has processes of its own. */
-    uint32_t *uses = mrd__pf_map_at(&pf->map, MRD__PF_PROCESS_USES, 0, (uint64_t)pid);
+    uint32_t *uses = mrd__pf_map_at(&pf->map, MRD__PF_PROCESS_USES, machine, (uint64_t)pid);
     mrd__pf_lane lane = {.process = (uint32_t)pf->processes.count, .ident = number(pid, (*uses)++)};
     lane.local = mrd__shard_thread(pf->shard, lane.ident, (mrd__ident){.kind = MRD__IDENT_NONE});
     mrd__vec_push(&pf->processes, lane);
@@ -29,21 +28,29 @@ uint32_t mrd__pf_next_process(mrd__pf *pf, uint32_t machine, int64_t pid)
     return add_process(pf, machine, pid);
 }
 
+/* Threads of unknown processes are told apart by their machine. */
+static uint64_t thread_key(const mrd__pf *pf, uint32_t process, int64_t tid)
+{
+    return process == MRD__NONE ? (uint64_t)tid ^ (uint64_t)pf->machine << 32 : (uint64_t)tid;
+}
+
 static uint32_t add_thread(mrd__pf *pf, uint32_t process, int64_t tid)
 {
-    uint32_t *uses = mrd__pf_map_at(&pf->map, MRD__PF_THREAD_USES, process, (uint64_t)tid);
+    uint64_t key = thread_key(pf, process, tid);
+    uint32_t *uses = mrd__pf_map_at(&pf->map, MRD__PF_THREAD_USES, process, key);
     mrd__pf_lane lane = {.process = process, .ident = number(tid, (*uses)++)};
     mrd__ident pid = process == MRD__NONE ? (mrd__ident){.kind = MRD__IDENT_NONE}
                                           : pf->processes.data[process].ident;
     lane.local = mrd__shard_thread(pf->shard, pid, lane.ident);
     mrd__vec_push(&pf->threads, lane);
-    *mrd__pf_map_at(&pf->map, MRD__PF_THREAD, process, (uint64_t)tid) = (uint32_t)pf->threads.count;
+    *mrd__pf_map_at(&pf->map, MRD__PF_THREAD, process, key) = (uint32_t)pf->threads.count;
     return (uint32_t)pf->threads.count - 1;
 }
 
 uint32_t mrd__pf_thread(mrd__pf *pf, uint32_t process, int64_t tid)
 {
-    uint32_t index = mrd__pf_map_find(&pf->map, MRD__PF_THREAD, process, (uint64_t)tid);
+    uint64_t key = thread_key(pf, process, tid);
+    uint32_t index = mrd__pf_map_find(&pf->map, MRD__PF_THREAD, process, key);
     return index != 0 ? index - 1 : add_thread(pf, process, tid);
 }
 

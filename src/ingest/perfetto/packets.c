@@ -13,7 +13,7 @@ enum { /* sequence_flags */
 /* What a packet holds; borrowed. */
 typedef struct parts {
     mrd__str event, interned, defaults, descriptor, process, thread;
-    mrd__str snapshot, tree, ftrace, stats, deflated, zstd;
+    mrd__str snapshot, tree, ftrace, stats, deflated, zstd, remote, system;
     bool has_event, has_interned, has_defaults, has_stats;
     bool other; /* something that is not read */
 } parts;
@@ -93,10 +93,15 @@ static void take_part(parts *p, const mrd__pb_field *f)
     case PACKET_ZSTD:
         p->zstd = f->bytes;
         break;
+    case PACKET_REMOTE_SYNC:
+        p->remote = f->bytes;
+        break;
+    case PACKET_SYSTEM_INFO:
+        p->system = f->bytes;
+        break;
     case PACKET_TRACE_CONFIG: /* about the recording, not of it */
     case PACKET_TRACE_STATS:
     case PACKET_SYNC_MARKER:
-    case PACKET_SYSTEM_INFO:
     case PACKET_SERVICE_EVENT:
     case PACKET_TRACE_UUID:
         break;
@@ -175,6 +180,8 @@ static void take(mrd__pf *pf, mrd__pf_packet *packet, const parts *p)
     if (p->has_event) mrd__pf_event(pf, packet, p->event);
     if (p->ftrace.size > 0) mrd__pf_ftrace(pf, packet, p->ftrace);
     if (p->has_stats) mrd__pf_sys_stats(pf, packet, p->stats);
+    if (p->remote.size > 0) mrd__pf_remote_sync(pf, packet, p->remote);
+    if (p->system.size > 0) mrd__pf_system_info(pf, packet, p->system);
     if (p->other) mrd__pf_loss(pf, MRD__LOSS_UNSUPPORTED_PACKET, NULL);
 }
 
@@ -190,6 +197,7 @@ static void one_packet(mrd__pf *pf, mrd__str message, unsigned inside)
         if (!pf->describing) mrd__pf_loss(pf, MRD__LOSS_BAD_PACKET, NULL);
         return;
     }
+    mrd__pf_set_machine(pf, packet.machine);
     if (pf->describing)
         describe(pf, &packet, &p);
     else

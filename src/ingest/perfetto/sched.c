@@ -369,6 +369,7 @@ void mrd__pf_write_sched(mrd__pf *pf)
         if (i > 0 && (one->machine != one[-1].machine || one->clock_id != one[-1].clock_id))
             write_open(&w);
         w.machine = one->machine;
+        mrd__pf_set_machine(pf, one->machine);
         mrd__file_clock clock = {one->machine, 0, one->clock_id};
         mrd__shard_clock(pf->shard, clock);
         if (one->comm != 0 && one->pid > 0) {

@@ -118,6 +118,12 @@ mrd__pf_sequence *mrd__pf_sequence_of(mrd__pf *pf, uint32_t machine, uint32_t id
     return pf->sequences.data[*index - 1];
 }
 
+void mrd__pf_set_machine(mrd__pf *pf, uint32_t machine)
+{
+    pf->machine = machine;
+    mrd__shard_machine(pf->shard, machine);
+}
+
 void mrd__pf_clear(mrd__pf *pf, mrd__pf_sequence *sequence)
 {
     mrd__pf_map_reset(&sequence->interned);

@@ -120,6 +120,7 @@ typedef struct mrd__pf {
     mrd__shard *shard;
     uint32_t file;
     uint32_t states;
+    uint32_t machine;       /* of the packet at hand */
     uint64_t order, facts;  /* of the chunk */
     bool describing;        /* the first walk */
     uint32_t primary_clock; /* 0: not said */
@@ -143,6 +144,8 @@ uint32_t mrd__pf_string(mrd__pf *pf, mrd__str text);
 mrd__str mrd__pf_utf8(mrd__pf *pf, mrd__str text);
 uint32_t mrd__pf_literal(mrd__pf *pf, const char *text);
 mrd__pf_sequence *mrd__pf_sequence_of(mrd__pf *pf, uint32_t machine, uint32_t id);
+/* What is made from here on belongs to this machine. */
+void mrd__pf_set_machine(mrd__pf *pf, uint32_t machine);
 /* A fresh start of the incremental state. */
 void mrd__pf_clear(mrd__pf *pf, mrd__pf_sequence *sequence);
 /* A fact of this phase on a local thread or track; ts of the packet's clock. */
@@ -181,6 +184,8 @@ uint32_t mrd__pf_own_track(mrd__pf *pf, uint32_t owner, uint64_t key, const char
 /* ---- clocks.c ---- */
 
 void mrd__pf_snapshot(mrd__pf *pf, const mrd__pf_packet *packet, mrd__str message);
+/* Rounds in which the clocks of another machine were read between those of the host. */
+void mrd__pf_remote_sync(mrd__pf *pf, const mrd__pf_packet *packet, mrd__str message);
 /* primary_trace_clock of a snapshot, 0 without. */
 uint32_t mrd__pf_primary(mrd__str message);
 /* Choose the clock for the packet's facts; returns the tick. */
@@ -201,6 +206,8 @@ void mrd__pf_annotation(mrd__pf *pf, mrd__pf_sequence *sequence, mrd__str messag
 
 /* ---- system.c, sched.c ---- */
 
+/* What the packet's machine is. */
+void mrd__pf_system_info(mrd__pf *pf, const mrd__pf_packet *packet, mrd__str message);
 void mrd__pf_process_tree(mrd__pf *pf, const mrd__pf_packet *packet, mrd__str message);
 void mrd__pf_sys_stats(mrd__pf *pf, const mrd__pf_packet *packet, mrd__str message);
 void mrd__pf_ftrace(mrd__pf *pf, const mrd__pf_packet *packet, mrd__str message);

@@ -5,7 +5,7 @@
 
 mrd__pf_track *mrd__pf_track_of(mrd__pf *pf, uint64_t uuid)
 {
-    uint32_t *index = mrd__pf_map_at(&pf->map, MRD__PF_TRACK, 0, uuid);
+    uint32_t *index = mrd__pf_map_at(&pf->map, MRD__PF_TRACK, pf->machine, uuid);
     if (*index == 0) {
         mrd__pf_track track = {.uuid = uuid,
                                .local = MRD__NONE,
@@ -21,7 +21,7 @@ mrd__pf_track *mrd__pf_track_of(mrd__pf *pf, uint64_t uuid)
 
 static bool is_known(const mrd__pf *pf, uint64_t uuid)
 {
-    return mrd__pf_map_find(&pf->map, MRD__PF_TRACK, 0, uuid) != 0;
+    return mrd__pf_map_find(&pf->map, MRD__PF_TRACK, pf->machine, uuid) != 0;
 }
 
 /* ---- Local tracks ---- */
@@ -33,8 +33,11 @@ static uint32_t resolve(mrd__pf *pf, uint64_t uuid, unsigned depth)
     if (track->local != MRD__NONE) return track->local;
     if (track->thread != MRD__NONE) return track->local = pf->threads.data[track->thread].local;
     uint32_t local = mrd__shard_track(pf->shard);
-    mrd__track_spec spec = {
-        .owner = MRD__NONE, .parent = MRD__NONE, .name = track->name, .unit = track->unit};
+    mrd__track_spec spec = {.owner = MRD__NONE,
+                            .parent = MRD__NONE,
+                            .name = track->name,
+                            .unit = track->unit,
+                            .machine = pf->machine};
     uint64_t parent = track->parent_uuid;
     track->resolving = true;
     if (track->process != MRD__NONE) {
@@ -70,7 +73,7 @@ uint32_t mrd__pf_own_track(mrd__pf *pf, uint32_t owner, uint64_t key, const char
     if (*index == 0) {
         uint32_t local = mrd__shard_track(pf->shard);
         *index = local + 1;
-        mrd__track_spec spec = {.owner = owner, .parent = MRD__NONE};
+        mrd__track_spec spec = {.owner = owner, .parent = MRD__NONE, .machine = pf->machine};
         spec.name = mrd__pf_literal(pf, name);
         spec.unit = mrd__pf_literal(pf, unit);
         *mrd__shard_track_spec(pf->shard, local) = spec;

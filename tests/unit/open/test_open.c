@@ -61,9 +61,11 @@ static void test_two_files(void **state)
     assert_int_equal(mrd__open(paths, 2, NULL, &store, &error), MRD_OK);
     assert_int_equal(store->file_count, 2);
     assert_string_equal(store->files[0].path, a);
-    assert_int_equal(store->track_count, 1);
+    /* One thread, and a track of each file, so that events pair inside their file. */
+    assert_int_equal(store->thread_count, 1);
+    assert_int_equal(store->track_count, 2);
     assert_int_equal(store->slices.count, 2);
-    assert_string_equal(mrd__store_str(store, store->slices.name[0]).data, "in b");
+    assert_string_equal(mrd__store_str(store, store->slices.name[0]).data, "in a");
     assert_int_equal(store->start_ns, 1000);
     assert_int_equal(store->end_ns, 3000);
     mrd__store_destroy(&store);
