@@ -227,6 +227,81 @@ MRD_MUST_CHECK mrd_status mrd_results_remove_experiment(mrd_results *results, co
 MRD_MUST_CHECK mrd_status mrd_results_trace_path(mrd_results *results, int64_t id, char *out,
                                                  size_t size, mrd_error *error);
 
+/* What opening repaired and found missing, a line each; empty: nothing. Lives with results. */
+const char *mrd_results_report(const mrd_results *results);
+/* {"x": [...], "groups": [...], "y": [[...]], "ids": [[...]], "duplicates"}: parameters group_by,
+ * x, y, result_id and the filters of lists (spec comm-sim.md section 5). */
+MRD_MUST_CHECK mrd_status mrd_results_compare(mrd_results *results, const mrd_params *params,
+                                              const mrd_sink *sink, mrd_error *error);
+
+/* A new experiment; code exists where the name is taken. description may be NULL. */
+MRD_MUST_CHECK mrd_status mrd_experiment_add(mrd_results *results, const char *name,
+                                             const char *description, int64_t *id,
+                                             mrd_error *error);
+/* One as a JSON object, or with id 0 {"experiments": [...]}. Code no_such_experiment. */
+MRD_MUST_CHECK mrd_status mrd_experiment_show(mrd_results *results, int64_t id,
+                                              const mrd_sink *sink, mrd_error *error);
+/* With its results, their traces and its tasks; code running while a task of it runs. */
+MRD_MUST_CHECK mrd_status mrd_experiment_remove(mrd_results *results, int64_t id, uint64_t *removed,
+                                                mrd_error *error);
+
+/* ---- Simulation -------------------------------------------------------------------------- */
+
+typedef struct mrd_sim_options {
+    mrd_results *results;   /* where rows and traces go; NULL: nowhere */
+    const char *experiment; /* NULL: default */
+    const char *trace_path; /* without results: the trace's file, or NULL */
+    bool trace;             /* trace, whatever the spec says */
+    uint64_t trace_limit;   /* records of a trace; 0: no limit */
+    uint32_t jobs;          /* sweeps: runs at a time; 0: one per core */
+    uint32_t part, parts;   /* sweeps: only runs whose number modulo parts is part; parts 0: all */
+    /* A run: share done, total 1; a sweep: runs done of total. From any thread, one call at a
+     * time; false cancels. May be NULL. */
+    bool (*progress)(void *ctx, double done, double total);
+    void *progress_ctx;
+} mrd_sim_options;
+
+/* Simulate one collective (spec comm-sim.md sections 2, 3 and 6) and give a CommSimResult: JSON as
+ * one line, or TEXT. *untraced (may be NULL): the spec asks for a trace, which had nowhere to go.
+ * Codes bad_spec (names field, value and what is allowed), deadlock, wrong_data. */
+MRD_MUST_CHECK mrd_status mrd_sim_run(const char *spec, size_t size, const mrd_sim_options *options,
+                                      mrd_format format, const mrd_sink *sink, bool *untraced,
+                                      mrd_error *error);
+/* The same for a spec whose fields may be lists: all runs of their product, a result each in
+ * order. Nothing runs where one spec is bad; the first run that fails ends the sweep, and what
+ * ended before it stays. */
+MRD_MUST_CHECK mrd_status mrd_sim_sweep(const char *spec, size_t size,
+                                        const mrd_sim_options *options, mrd_format format,
+                                        const mrd_sink *sink, bool *untraced, mrd_error *error);
+/* How many runs a sweep has; checks them. */
+MRD_MUST_CHECK mrd_status mrd_sim_sweep_size(const char *spec, size_t size, uint64_t *runs,
+                                             mrd_error *error);
+
+/* ---- Tasks ------------------------------------------------------------------------------- */
+
+/* Queue a JSON request {"experiment": name|id, "spec": {...}}; gives {"task_ids": [...]}. */
+MRD_MUST_CHECK mrd_status mrd_tasks_submit(mrd_results *results, const char *json, size_t size,
+                                           const mrd_sink *sink, mrd_error *error);
+/* {"tasks": [...], "total", "page", "page_size"}; parameters experiment_id, state, page,
+ * page_size. */
+MRD_MUST_CHECK mrd_status mrd_tasks_list(mrd_results *results, const mrd_params *params,
+                                         const mrd_sink *sink, mrd_error *error);
+/* One task as a JSON object. Code no_such_task. */
+MRD_MUST_CHECK mrd_status mrd_tasks_show(mrd_results *results, const char *id, const mrd_sink *sink,
+                                         mrd_error *error);
+/* Codes no_such_task, ended. A running task ends within a second or two. */
+MRD_MUST_CHECK mrd_status mrd_tasks_cancel(mrd_results *results, const char *id, mrd_error *error);
+/* Tasks that changed since *version, a JSON object a line, waiting up to timeout_ms; *version moves
+ * on (UINT64_MAX: all that are queued or running). *open false: results is closing. */
+MRD_MUST_CHECK mrd_status mrd_tasks_changes(mrd_results *results, uint64_t *version,
+                                            unsigned timeout_ms, bool *open, const mrd_sink *sink,
+                                            mrd_error *error);
+/* Run queued tasks on so many threads (0: one per core) until results is closed or stopped. Tasks
+ * whose process died are queued again. */
+MRD_MUST_CHECK mrd_status mrd_tasks_start(mrd_results *results, uint32_t threads, mrd_error *error);
+/* Running tasks go back into the queue; those who wait for changes are let go. */
+void mrd_tasks_stop(mrd_results *results);
+
 /* ---- Generators -------------------------------------------------------------------------- */
 
 /* Deterministic test input of any size: the same (events, seed) gives the same bytes of rows.

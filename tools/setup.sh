@@ -17,7 +17,7 @@ packages='libc6-dev libclang-rt-14-dev libcmocka-dev libmicrohttpd-dev libjansso
     libedit-dev'
 if [ "${1:-}" = test ]; then
     commands="$commands chromium:chromium"
-    packages="$packages fonts-noto-cjk"
+    packages="$packages fonts-noto-cjk postgresql"
 fi
 
 missing_packages() {
@@ -59,6 +59,15 @@ install_packages() {
             exit 1
         }
     fi
+    # The tests start a cluster of their own; Debian's package would start another.
+    case "$missing" in
+    *postgresql*)
+        $sudo mkdir -p /etc/postgresql-common
+        [ -e /etc/postgresql-common/createcluster.conf ] ||
+            echo 'create_main_cluster = false' |
+            $sudo tee /etc/postgresql-common/createcluster.conf >/dev/null
+        ;;
+    esac
     export DEBIAN_FRONTEND=noninteractive
     $sudo apt-get -o DPkg::Lock::Timeout=300 -qq update
     # shellcheck disable=SC2086

@@ -1,12 +1,7 @@
-/* meridian.h, Generators and version. */
+/* meridian.h, Generators. */
 #include "base/assert.h"
 #include "export/export.h"
 #include "meridian.h"
-
-const char *mrd_version(void)
-{
-    return "0.1.0";
-}
 
 mrd_status mrd_gen_event_trace(const char *path, uint64_t events, uint64_t seed, mrd_error *error)
 {

@@ -1,47 +1,8 @@
 /* meridian.h, Results: parameters become fields, a foreign trace is checked before it is taken. */
-#include "results/results.h"
+#include "api/results.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "meridian.h"
-#include "query/params.h"
-
-struct mrd_results {
-    mrd__results *store;
-};
-
-/* Decoded name-value pairs of params; owns the decoded values. */
-typedef struct fields {
-    MRD__VEC(mrd__field) items;
-    MRD__VEC(mrd__buf) values;
-} fields;
-
-static void fields_reset(fields *list)
-{
-    for (size_t i = 0; i < list->values.count; i++)
-        mrd__buf_reset(&list->values.data[i]);
-    mrd__vec_reset(&list->values);
-    mrd__vec_reset(&list->items);
-}
-
-static mrd_status fields_of(const mrd_params *params, fields *out, mrd_error *error)
-{
-    for (size_t i = 0; params && i < params->items.count; i++) {
-        const mrd__param *param = &params->items.data[i];
-        mrd__buf value = {0};
-        mrd__buf_reserve(&value, param->value.size + 1);
-        if (!param->encoded)
-            mrd__buf_str(&value, param->value);
-        else if (!mrd__percent_decode(&value, param->value)) {
-            mrd__buf_reset(&value);
-            return mrd__fail(error, MRD_ERR_ARGUMENT, "bad_parameter",
-                             "%s has bad percent-encoding", param->name);
-        }
-        mrd__vec_push(&out->values, value);
-        mrd__field field = {param->name, {value.data, value.size}};
-        mrd__vec_push(&out->items, field);
-    }
-    return MRD_OK;
-}
 
 mrd_status mrd_results_open(const char *data_dir, const char *store_url, mrd_results **out,
                             mrd_error *error)
@@ -77,25 +38,25 @@ static mrd_status check_trace(const char *path, mrd_error *error)
 mrd_status mrd_results_add(mrd_results *results, const char *parquet_path, const char *experiment,
                            const mrd_params *given, bool link, int64_t *id, mrd_error *error)
 {
-    fields list = {0};
+    mrd__fields list = {0};
     MRD__TRY(check_trace(parquet_path, error));
-    mrd_status status = fields_of(given, &list, error);
+    mrd_status status = mrd__fields_of(given, &list, error);
     if (status == MRD_OK)
         status = mrd__results_add(results->store, parquet_path, experiment, list.items.data,
                                   list.items.count, link, id, error);
-    fields_reset(&list);
+    mrd__fields_reset(&list);
     return status;
 }
 
 mrd_status mrd_results_list(mrd_results *results, const mrd_params *filters, mrd_format format,
                             const mrd_sink *sink, mrd_error *error)
 {
-    fields list = {0};
-    mrd_status status = fields_of(filters, &list, error);
+    mrd__fields list = {0};
+    mrd_status status = mrd__fields_of(filters, &list, error);
     if (status == MRD_OK)
         status = mrd__results_list(results->store, list.items.data, list.items.count, format, sink,
                                    error);
-    fields_reset(&list);
+    mrd__fields_reset(&list);
     return status;
 }
 
@@ -120,4 +81,39 @@ mrd_status mrd_results_trace_path(mrd_results *results, int64_t id, char *out, s
                                   mrd_error *error)
 {
     return mrd__results_trace_path(results->store, id, out, size, error);
+}
+
+const char *mrd_results_report(const mrd_results *results)
+{
+    return mrd__results_report(results->store);
+}
+
+mrd_status mrd_results_compare(mrd_results *results, const mrd_params *params, const mrd_sink *sink,
+                               mrd_error *error)
+{
+    mrd__fields list = {0};
+    mrd_status status = mrd__fields_of(params, &list, error);
+    if (status == MRD_OK)
+        status =
+            mrd__results_compare(results->store, list.items.data, list.items.count, sink, error);
+    mrd__fields_reset(&list);
+    return status;
+}
+
+mrd_status mrd_experiment_add(mrd_results *results, const char *name, const char *description,
+                              int64_t *id, mrd_error *error)
+{
+    return mrd__results_experiment_add(results->store, name, description, id, error);
+}
+
+mrd_status mrd_experiment_show(mrd_results *results, int64_t id, const mrd_sink *sink,
+                               mrd_error *error)
+{
+    return mrd__results_experiments(results->store, id, sink, error);
+}
+
+mrd_status mrd_experiment_remove(mrd_results *results, int64_t id, uint64_t *removed,
+                                 mrd_error *error)
+{
+    return mrd__results_remove_experiment_id(results->store, id, removed, error);
 }

@@ -18,7 +18,8 @@ enum { /* exit codes */
 
 typedef struct mrd__option {
     const char *name;  /* without dashes */
-    const char *value; /* what the value is called in help; NULL: a switch */
+    const char *value; /* what the value is called in help; NULL: a switch; "[FILE.parquet]": may
+                        * be left out, and the next argument is it only where it ends so */
     const char *help;
     bool repeats; /* may be given more than once */
     char letter;  /* one-letter form, 0 none */
@@ -140,6 +141,8 @@ int mrd__cmd_results_list(const mrd__cli *cli);
 int mrd__cmd_results_show(const mrd__cli *cli);
 int mrd__cmd_results_rm(const mrd__cli *cli);
 int mrd__cmd_results_compare(const mrd__cli *cli);
+int mrd__cmd_sim_run(const mrd__cli *cli);
+int mrd__cmd_sim_sweep(const mrd__cli *cli);
 int mrd__cmd_completion(const mrd__cli *cli);
 int mrd__cmd_help(const mrd__cli *cli);
 

@@ -127,6 +127,21 @@ static const mrd__option results_rm_options[] = {
     {0},
 };
 
+static const mrd__option sim_run_options[] = {
+    {"trace", "[FILE.parquet]",
+     "record events, into FILE; without it into the data folder (--data or --store)", false, 0},
+    {"trace-limit", "N", "a trace ends after N records; the run goes on", false, 0},
+    {"experiment", "NAME", "where the result stands; default: default", false, 0},
+    {0},
+};
+
+static const mrd__option sim_sweep_options[] = {
+    {"jobs", "N", "runs at a time; default: one per core", false, 'j'},
+    {"trace-limit", "N", "a trace ends after N records; the run goes on", false, 0},
+    {"experiment", "NAME", "where the results stand; default: default", false, 0},
+    {0},
+};
+
 static const mrd__option help_options[] = {
     {"man", NULL, "the manual page, as roff", false, 0},
     {0},
@@ -161,6 +176,14 @@ const mrd__command mrd__commands[] = {
      false, gen_options, mrd__cmd_gen_event_trace},
     {"gen chrome-json", "[OUT.json]", "write a deterministic Chrome trace", NULL, 0, 1, false,
      false, gen_options, mrd__cmd_gen_chrome_json},
+    {"sim run", "SPEC.json", "simulate one collective: how long, and why",
+     "The spec is described in docs/sim.md. The result, and with --trace or trace.enabled its\n"
+     "events, are stored where --data or --store is written out. SPEC.json may be - (standard\n"
+     "input).",
+     1, 1, false, true, sim_run_options, mrd__cmd_sim_run},
+    {"sim sweep", "SPEC.json", "simulate all runs of a spec whose fields are lists",
+     "Results come in order, with --json one object a line. Nothing runs where one spec is bad.", 1,
+     1, false, true, sim_sweep_options, mrd__cmd_sim_sweep},
     {"results add", "FILE.parquet", "take in an event trace, print its id",
      "The file is copied into the data folder. What the options do not give stays empty.", 1, 1,
      false, true, results_add_options, mrd__cmd_results_add},

@@ -122,6 +122,14 @@ static bool add_given(mrd__cli *cli, const mrd__option *option, const char *valu
     return true;
 }
 
+/* Whether text has the ending of "[FILE.ending]". */
+static bool ends_as(const char *text, const char *value)
+{
+    const char *dot = strchr(value, '.');
+    size_t size = strlen(dot) - 1, length = strlen(text); /* without ] */
+    return text[0] != '-' && length > size && strncmp(text + length - size, dot, size) == 0;
+}
+
 /* One option at argv[0]; returns the arguments taken, 0 when wrong. */
 static int parse_option(mrd__cli *cli, int argc, char **argv)
 {
@@ -147,6 +155,11 @@ static int parse_option(mrd__cli *cli, int argc, char **argv)
         return add_given(cli, look.found, "") ? 1 : 0;
     }
     if (equals != NULL) return add_given(cli, look.found, equals + 1) ? 1 : 0;
+    if (look.found->value[0] == '[') {
+        bool is_value = argc > 1 && ends_as(argv[1], look.found->value);
+        if (!add_given(cli, look.found, is_value ? argv[1] : "")) return 0;
+        return is_value ? 2 : 1;
+    }
     if (argc < 2) {
         mrd__cli_usage(cli, "%s needs a value: %s", text, look.found->value);
         return 0;

@@ -65,6 +65,10 @@ typedef struct mrd__event_source {
     mrd_status (*next)(void *ctx, mrd__event_record *records, size_t max, size_t *count,
                        mrd_error *error);
     double sim_end_ns;
+    /* Where the end is known only after the last row: called once after it, from the caller's
+     * thread, in place of sim_end_ns; *truncated says that the trace ends before the simulation.
+     * NULL: sim_end_ns, not truncated. */
+    void (*end)(void *ctx, double *sim_end_ns, bool *truncated);
 } mrd__event_source;
 
 /* Write to a temporary name, sync, rename: path holds the whole file or what it held before. */

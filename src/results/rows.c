@@ -3,18 +3,15 @@
  * Order of writes: a file is in place before its row says so; a removal takes the file before the
  * row. A crash between the two leaves either a file without a row (repair removes what is ours) or
  * a row without a file (its trace answers trace_file_missing and can still be removed). */
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
 #include "base/json.h"
 #include "base/os.h"
+#include "results/files.h"
 #include "results/internal.h"
 
 static mrd_status no_such_result(int64_t id, mrd_error *error)
@@ -22,23 +19,7 @@ static mrd_status no_such_result(int64_t id, mrd_error *error)
     return mrd__fail(error, MRD_ERR_NOT_FOUND, "no_such_result", "no result %lld", (long long)id);
 }
 
-static void utc_now(char out[32])
-{
-    time_t now = (time_t)(mrd__realtime_ns() / 1000000000);
-    struct tm utc;
-    gmtime_r(&now, &utc);
-    strftime(out, 32, "%Y-%m-%dT%H:%M:%SZ", &utc);
-}
-
 /* ---- Field values ---- */
-
-static const mrd__column *find_column(const char *name)
-{
-    for (size_t i = 0; i < mrd__column_count; i++) {
-        if (strcmp(mrd__columns[i].name, name) == 0) return &mrd__columns[i];
-    }
-    return NULL;
-}
 
 static bool valid_json(mrd__str text)
 {
@@ -69,24 +50,27 @@ static mrd_status bad_field(const mrd__field *field, const char *allowed, mrd_er
                      allowed);
 }
 
-static mrd_status bind_field(sqlite3_stmt *statement, int index, const mrd__column *column,
-                             const mrd__field *field, mrd_error *error)
+/* What a field gives its column; the text is borrowed. */
+static mrd_status value_of(const mrd__column *column, const mrd__field *field, mrd__db_value *out,
+                           mrd_error *error)
 {
     int64_t integer;
     double real;
-    if (field->value.size > MRD__RESULTS_FIELD_MAX || !mrd__utf8_valid(field->value))
-        return bad_field(field, "UTF-8 text up to 1 MiB", error);
+    if (field->value.size > MRD__RESULTS_FIELD_MAX || !mrd__utf8_valid(field->value) ||
+        (field->value.size > 0 && memchr(field->value.data, 0, field->value.size)))
+        return bad_field(field, "UTF-8 text up to 16 MiB without zero bytes", error);
+    *out = MRD__DB_OF_TEXT(field->value);
     switch (column->type) {
     case MRD__COLUMN_INTEGER:
         if (!mrd__parse_int64(field->value, &integer))
             return bad_field(field, "a whole number", error);
-        sqlite3_bind_int64(statement, index, integer);
-        return MRD_OK;
+        *out = MRD__DB_OF_INT(integer);
+        break;
     case MRD__COLUMN_REAL:
         if (!mrd__parse_double(field->value, &real))
             return bad_field(field, "a finite number", error);
-        sqlite3_bind_double(statement, index, real);
-        return MRD_OK;
+        *out = MRD__DB_OF_REAL(real);
+        break;
     case MRD__COLUMN_JSON:
         if (!valid_json(field->value)) return bad_field(field, "a JSON document", error);
         break;
@@ -95,14 +79,13 @@ static mrd_status bind_field(sqlite3_stmt *statement, int index, const mrd__colu
             return bad_field(field, "UTC like 2026-04-28T10:30:00Z", error);
         break;
     }
-    mrd__sql_bind_text(statement, index, field->value);
     return MRD_OK;
 }
 
 static mrd_status check_fields(const mrd__field *fields, size_t count, mrd_error *error)
 {
     for (size_t i = 0; i < count; i++) {
-        const mrd__column *column = find_column(fields[i].name);
+        const mrd__column *column = mrd__column_of(fields[i].name);
         if (!column || !column->settable)
             return mrd__fail(error, MRD_ERR_ARGUMENT, "bad_parameter",
                              "%s is no field that can be given", fields[i].name);
@@ -117,70 +100,55 @@ static mrd_status check_fields(const mrd__field *fields, size_t count, mrd_error
 
 /* ---- Adding ---- */
 
-static mrd_status find_experiment(mrd__results *results, const char *name, int64_t *id,
-                                  mrd_error *error)
+/* Columns and values of an INSERT. */
+typedef struct insert {
+    mrd__buf names, marks;
+    mrd__db_values values;
+} insert;
+
+static void insert_add(insert *in, const char *name, mrd__db_value value)
 {
-    sqlite3_stmt *statement;
-    *id = 0;
-    MRD__TRY(
-        mrd__sql_prepare(results, "SELECT id FROM experiments WHERE name = ?", &statement, error));
-    mrd__sql_bind_text(statement, 1, mrd__str_of(name));
-    int code = sqlite3_step(statement);
-    if (code == SQLITE_ROW) *id = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    return code == SQLITE_ROW || code == SQLITE_DONE
-               ? MRD_OK
-               : mrd__sql_fail(results, "cannot read experiments", error);
+    mrd__buf_printf(&in->names, "%s%s", in->values.count ? "," : "", name);
+    mrd__buf_text(&in->marks, in->values.count ? ",?" : "?");
+    mrd__vec_push(&in->values, value);
 }
 
-static mrd_status ensure_experiment(mrd__results *results, const char *name, int64_t *id,
-                                    mrd_error *error)
+static mrd_status insert_fields(insert *in, const mrd__field *fields, size_t count, bool *timed,
+                                mrd_error *error)
 {
-    sqlite3_stmt *statement;
-    char now[32];
-    MRD__TRY(find_experiment(results, name, id, error));
-    if (*id != 0) return MRD_OK;
-    utc_now(now);
-    MRD__TRY(mrd__sql_prepare(results, "INSERT INTO experiments(name, created_at) VALUES(?, ?)",
-                              &statement, error));
-    mrd__sql_bind_text(statement, 1, mrd__str_of(name));
-    mrd__sql_bind_text(statement, 2, mrd__str_of(now));
-    MRD__TRY(mrd__sql_run(results, statement, error));
-    *id = sqlite3_last_insert_rowid(results->db);
+    for (size_t i = 0; i < count; i++) {
+        mrd__db_value value;
+        const mrd__column *column = mrd__column_of(fields[i].name);
+        MRD__TRY(value_of(column, &fields[i], &value, error));
+        insert_add(in, column->name, value);
+        *timed = *timed || strcmp(column->name, "created_at") == 0;
+    }
     return MRD_OK;
 }
 
-static mrd_status insert_row(mrd__results *results, int64_t experiment, const mrd__field *fields,
-                             size_t count, int64_t *id, mrd_error *error)
+mrd_status mrd__insert_row(mrd__results *results, int64_t experiment, const char *task_id,
+                           const mrd__field *fields, size_t count, int64_t *id, mrd_error *error)
 {
+    insert in = {0};
     mrd__buf sql = {0};
     char now[32];
-    bool timed = false;
-    sqlite3_stmt *statement = NULL;
-    utc_now(now);
-    mrd__buf_text(&sql, "INSERT INTO comm_eval_results(experiment_id");
-    for (size_t i = 0; i < count; i++) {
-        timed = timed || strcmp(fields[i].name, "created_at") == 0;
-        mrd__buf_printf(&sql, ",%s", fields[i].name); /* checked: a column's name */
+    bool timed = false, found;
+    mrd__utc_now(now);
+    insert_add(&in, "experiment_id", MRD__DB_OF_INT(experiment));
+    if (task_id) insert_add(&in, "task_id", MRD__DB_OF_TEXT(mrd__str_of(task_id)));
+    mrd_status status = insert_fields(&in, fields, count, &timed, error);
+    if (!timed) insert_add(&in, "created_at", MRD__DB_OF_TEXT(mrd__str_of(now)));
+    if (status == MRD_OK) {
+        mrd__buf_printf(&sql, "INSERT INTO comm_eval_results(%s) VALUES(%s) RETURNING id",
+                        in.names.data, in.marks.data);
+        status =
+            mrd__db_int(results->db, sql.data, in.values.data, in.values.count, id, &found, error);
     }
-    mrd__buf_text(&sql, timed ? ") VALUES(?" : ",created_at) VALUES(?");
-    for (size_t i = 0; i < count + !timed; i++)
-        mrd__buf_text(&sql, ",?");
-    mrd__buf_char(&sql, ')');
-    mrd_status status = mrd__sql_prepare(results, sql.data, &statement, error);
     mrd__buf_reset(&sql);
-    if (status != MRD_OK) return status;
-    sqlite3_bind_int64(statement, 1, experiment);
-    for (size_t i = 0; i < count && status == MRD_OK; i++)
-        status = bind_field(statement, (int)i + 2, find_column(fields[i].name), &fields[i], error);
-    if (status != MRD_OK) {
-        sqlite3_finalize(statement);
-        return status;
-    }
-    if (!timed) mrd__sql_bind_text(statement, (int)count + 2, mrd__str_of(now));
-    MRD__TRY(mrd__sql_run(results, statement, error));
-    *id = sqlite3_last_insert_rowid(results->db);
-    return MRD_OK;
+    mrd__buf_reset(&in.names);
+    mrd__buf_reset(&in.marks);
+    mrd__vec_reset(&in.values);
+    return status;
 }
 
 static mrd_status place_file(mrd__results *results, const char *path, bool link, int64_t experiment,
@@ -193,9 +161,8 @@ static mrd_status place_file(mrd__results *results, const char *path, bool link,
         return MRD_OK;
     }
     mrd__buf full = {0};
-    mrd__buf_printf(&full, "%s/traces/%lld", results->data_dir, (long long)experiment);
-    mrd_status status = mrd__make_folders(full.data, error);
-    mrd__buf_printf(stored, "traces/%lld/%lld_trace.parquet", (long long)experiment, (long long)id);
+    mrd_status status = mrd__trace_folder(results, experiment, &full, error);
+    mrd__trace_name(experiment, id, stored);
     mrd__buf_clear(&full);
     mrd__buf_printf(&full, "%s/%s", results->data_dir, stored->data);
     if (status == MRD_OK) status = mrd__file_copy_atomic(resolved, full.data, error);
@@ -203,15 +170,11 @@ static mrd_status place_file(mrd__results *results, const char *path, bool link,
     return status;
 }
 
-static mrd_status set_path(mrd__results *results, int64_t id, mrd__str stored, mrd_error *error)
+mrd_status mrd__set_trace_path(mrd__results *results, int64_t id, mrd__str stored, mrd_error *error)
 {
-    sqlite3_stmt *statement;
-    MRD__TRY(mrd__sql_prepare(results,
-                              "UPDATE comm_eval_results SET trace_file_path = ? WHERE id = ?",
-                              &statement, error));
-    mrd__sql_bind_text(statement, 1, stored);
-    sqlite3_bind_int64(statement, 2, id);
-    return mrd__sql_run(results, statement, error);
+    mrd__db_value values[] = {MRD__DB_OF_TEXT(stored), MRD__DB_OF_INT(id)};
+    return mrd__db_run(results->db, "UPDATE comm_eval_results SET trace_file_path = ? WHERE id = ?",
+                       values, 2, error);
 }
 
 /* Inside one transaction, so that the row is seen only with its file in place. */
@@ -221,21 +184,12 @@ static mrd_status add_inside(mrd__results *results, const char *path, const char
 {
     int64_t experiment_id;
     mrd__buf stored = {0};
-    MRD__TRY(
-        ensure_experiment(results, experiment ? experiment : "default", &experiment_id, error));
-    MRD__TRY(insert_row(results, experiment_id, fields, count, id, error));
+    MRD__TRY(mrd__ensure_experiment(results, experiment, &experiment_id, error));
+    MRD__TRY(mrd__insert_row(results, experiment_id, NULL, fields, count, id, error));
     mrd_status status = place_file(results, path, link, experiment_id, *id, &stored, error);
     if (status == MRD_OK)
-        status = set_path(results, *id, (mrd__str){stored.data, stored.size}, error);
+        status = mrd__set_trace_path(results, *id, (mrd__str){stored.data, stored.size}, error);
     mrd__buf_reset(&stored);
-    return status;
-}
-
-/* COMMIT on success, ROLLBACK else; returns the first failure. */
-static mrd_status end_transaction(mrd__results *results, mrd_status status, mrd_error *error)
-{
-    if (status == MRD_OK) status = mrd__sql_exec(results, "COMMIT", error);
-    if (status != MRD_OK) mrd__sql_rollback(results);
     return status;
 }
 
@@ -244,64 +198,65 @@ mrd_status mrd__results_add(mrd__results *results, const char *path, const char 
                             mrd_error *error)
 {
     MRD__TRY(check_fields(fields, count, error));
-    if (experiment && (!experiment[0] || strlen(experiment) > 200))
-        return mrd__fail(error, MRD_ERR_ARGUMENT, "bad_parameter",
-                         "the experiment's name must have 1 to 200 bytes");
     pthread_mutex_lock(&results->mutex);
-    mrd_status status = mrd__sql_exec(results, "BEGIN IMMEDIATE", error);
+    mrd_status status = mrd__db_begin(results->db, error);
     if (status == MRD_OK)
-        status = end_transaction(
-            results, add_inside(results, path, experiment, fields, count, link, id, error), error);
+        status = mrd__db_finish(
+            results->db, add_inside(results, path, experiment, fields, count, link, id, error),
+            error);
     pthread_mutex_unlock(&results->mutex);
     return status;
 }
 
 /* ---- Showing ---- */
 
-static mrd_status write_row(sqlite3_stmt *row, mrd_format format, mrd__buf *out)
+static void write_row(const mrd__db_rows *row, mrd_format format, mrd__buf *out)
 {
     bool json = format == MRD_FORMAT_JSON;
     if (json) mrd__buf_char(out, '{');
     for (size_t i = 0; i < mrd__column_count; i++) {
+        const mrd__column *column = &mrd__columns[i];
         if (json) {
-            mrd__buf_printf(out, "%s\"%s\":", i ? "," : "", mrd__columns[i].name);
-            mrd__sql_json(row, (int)i, &mrd__columns[i], out);
-        } else if (sqlite3_column_type(row, (int)i) != SQLITE_NULL) {
-            mrd__buf_printf(out, "%-20s ", mrd__columns[i].name);
-            mrd__buf_str(out, (mrd__str){(const char *)sqlite3_column_text(row, (int)i),
-                                         (size_t)sqlite3_column_bytes(row, (int)i)});
-            mrd__buf_char(out, '\n');
+            mrd__buf_printf(out, "%s\"%s\":", i ? "," : "", column->name);
+            mrd__column_json(row, (int)i, column, out);
+            continue;
         }
+        mrd__db_value value = mrd__db_value_at(row, (int)i, MRD__DB_TEXT);
+        if (value.type == MRD__DB_NULL) continue;
+        mrd__buf_printf(out, "%-20s ", column->name);
+        if (column->type == MRD__COLUMN_REAL)
+            mrd__column_json(row, (int)i, column, out);
+        else
+            mrd__buf_str(out, value.text);
+        mrd__buf_char(out, '\n');
     }
     if (json) mrd__buf_text(out, "}\n");
-    return MRD_OK;
 }
 
-static mrd_status select_row(mrd__results *results, int64_t id, sqlite3_stmt **out,
-                             mrd_error *error)
+static mrd_status show(mrd__results *results, int64_t id, mrd_format format, mrd__buf *out,
+                       mrd_error *error)
 {
     mrd__buf sql = {0};
-    mrd__buf_text(&sql, "SELECT ");
-    for (size_t i = 0; i < mrd__column_count; i++)
-        mrd__buf_printf(&sql, "%s%s", i ? "," : "", mrd__columns[i].name);
-    mrd__buf_text(&sql, " FROM comm_eval_results WHERE id = ?");
-    mrd_status status = mrd__sql_prepare(results, sql.data, out, error);
+    mrd__db_rows *rows = NULL;
+    bool more = false;
+    mrd__db_value value = MRD__DB_OF_INT(id);
+    mrd__select_columns(&sql);
+    mrd__buf_text(&sql, " WHERE id = ?");
+    mrd_status status = mrd__db_query(results->db, sql.data, &value, 1, &rows, error);
     mrd__buf_reset(&sql);
-    if (status == MRD_OK) sqlite3_bind_int64(*out, 1, id);
+    if (status == MRD_OK) status = mrd__db_next(rows, &more, error);
+    if (status == MRD_OK && more) write_row(rows, format, out);
+    if (status == MRD_OK && !more) status = no_such_result(id, error);
+    mrd__db_end(rows);
     return status;
 }
 
 mrd_status mrd__results_show(mrd__results *results, int64_t id, mrd_format format,
                              const mrd_sink *sink, mrd_error *error)
 {
-    sqlite3_stmt *row = NULL;
     mrd__buf out = {0};
     pthread_mutex_lock(&results->mutex);
-    mrd_status status = select_row(results, id, &row, error);
-    if (status == MRD_OK)
-        status = sqlite3_step(row) == SQLITE_ROW ? write_row(row, format, &out)
-                                                 : no_such_result(id, error);
-    sqlite3_finalize(row);
+    mrd_status status = show(results, id, format, &out, error);
     pthread_mutex_unlock(&results->mutex);
     if (status == MRD_OK) status = mrd__buf_flush(&out, sink, error);
     mrd__buf_reset(&out);
@@ -313,16 +268,16 @@ mrd_status mrd__results_show(mrd__results *results, int64_t id, mrd_format forma
 /* The stored path of a result, copied; empty when it has none. With the mutex held. */
 static mrd_status stored_path(mrd__results *results, int64_t id, mrd__buf *out, mrd_error *error)
 {
-    sqlite3_stmt *row;
-    MRD__TRY(mrd__sql_prepare(results, "SELECT trace_file_path FROM comm_eval_results WHERE id = ?",
-                              &row, error));
-    sqlite3_bind_int64(row, 1, id);
-    mrd_status status = MRD_OK;
-    if (sqlite3_step(row) != SQLITE_ROW)
-        status = no_such_result(id, error);
-    else if (sqlite3_column_type(row, 0) != SQLITE_NULL)
-        mrd__buf_text(out, (const char *)sqlite3_column_text(row, 0));
-    sqlite3_finalize(row);
+    mrd__db_rows *rows = NULL;
+    bool more = false;
+    mrd__db_value value = MRD__DB_OF_INT(id);
+    MRD__TRY(mrd__db_query(results->db,
+                           "SELECT trace_file_path FROM comm_eval_results WHERE id = ?", &value, 1,
+                           &rows, error));
+    mrd_status status = mrd__db_next(rows, &more, error);
+    if (status == MRD_OK && !more) status = no_such_result(id, error);
+    if (status == MRD_OK) mrd__buf_str(out, mrd__db_value_at(rows, 0, MRD__DB_TEXT).text);
+    mrd__db_end(rows);
     return status;
 }
 
@@ -361,78 +316,36 @@ mrd_status mrd__results_trace_path(mrd__results *results, int64_t id, char *out,
 /* Take a result's own files away; a linked file is never touched. */
 static mrd_status remove_files(mrd__results *results, int64_t id, mrd_error *error)
 {
-    mrd__buf stored = {0}, full = {0};
+    mrd__buf stored = {0}, full = {0}, records = {0};
     bool own = false;
     mrd_status status = stored_path(results, id, &stored, error);
     if (status == MRD_OK && stored.size > 0 &&
         mrd__results_resolve(results, (mrd__str){stored.data, stored.size}, &full, &own, NULL) ==
             MRD_OK &&
         own) {
+        mrd__records_name((mrd__str){full.data, full.size}, &records);
         if (unlink(full.data) != 0 && errno != ENOENT)
             status = mrd__fail_errno(error, full.data, "cannot remove");
+        else if (unlink(records.data) != 0 && errno != ENOENT)
+            status = mrd__fail_errno(error, records.data, "cannot remove");
     }
     mrd__buf_reset(&stored);
     mrd__buf_reset(&full);
+    mrd__buf_reset(&records);
     return status;
 }
 
-static mrd_status remove_one(mrd__results *results, int64_t id, mrd_error *error)
+mrd_status mrd__remove_row(mrd__results *results, int64_t id, mrd_error *error)
 {
-    sqlite3_stmt *statement;
+    mrd__db_value value = MRD__DB_OF_INT(id);
     MRD__TRY(remove_files(results, id, error));
-    MRD__TRY(
-        mrd__sql_prepare(results, "DELETE FROM comm_eval_results WHERE id = ?", &statement, error));
-    sqlite3_bind_int64(statement, 1, id);
-    return mrd__sql_run(results, statement, error);
+    return mrd__db_run(results->db, "DELETE FROM comm_eval_results WHERE id = ?", &value, 1, error);
 }
 
 mrd_status mrd__results_remove(mrd__results *results, int64_t id, mrd_error *error)
 {
     pthread_mutex_lock(&results->mutex);
-    mrd_status status = remove_one(results, id, error);
-    pthread_mutex_unlock(&results->mutex);
-    return status;
-}
-
-static mrd_status first_of(mrd__results *results, int64_t experiment, int64_t *id, mrd_error *error)
-{
-    sqlite3_stmt *row;
-    *id = 0;
-    MRD__TRY(mrd__sql_prepare(
-        results, "SELECT min(id) FROM comm_eval_results WHERE experiment_id = ?", &row, error));
-    sqlite3_bind_int64(row, 1, experiment);
-    if (sqlite3_step(row) == SQLITE_ROW) *id = sqlite3_column_int64(row, 0);
-    sqlite3_finalize(row);
-    return MRD_OK;
-}
-
-static mrd_status remove_all(mrd__results *results, int64_t experiment, uint64_t *removed,
-                             mrd_error *error)
-{
-    int64_t id;
-    sqlite3_stmt *statement;
-    for (;;) {
-        MRD__TRY(first_of(results, experiment, &id, error));
-        if (id == 0) break;
-        MRD__TRY(remove_one(results, id, error));
-        ++*removed;
-    }
-    MRD__TRY(mrd__sql_prepare(results, "DELETE FROM experiments WHERE id = ?", &statement, error));
-    sqlite3_bind_int64(statement, 1, experiment);
-    return mrd__sql_run(results, statement, error);
-}
-
-mrd_status mrd__results_remove_experiment(mrd__results *results, const char *name,
-                                          uint64_t *removed, mrd_error *error)
-{
-    int64_t id;
-    *removed = 0;
-    pthread_mutex_lock(&results->mutex);
-    mrd_status status = find_experiment(results, name, &id, error);
-    if (status == MRD_OK && id == 0)
-        status =
-            mrd__fail(error, MRD_ERR_NOT_FOUND, "no_such_experiment", "no experiment %s", name);
-    if (status == MRD_OK) status = remove_all(results, id, removed, error);
+    mrd_status status = mrd__remove_row(results, id, error);
     pthread_mutex_unlock(&results->mutex);
     return status;
 }

@@ -1,14 +1,13 @@
-/* Opening, schema, statements, trace paths. */
+/* Opening, schema, trace paths. */
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
 #include "base/os.h"
 #include "results/internal.h"
-
-#define BUSY_TIMEOUT_MS 10000 /* another process writes: wait, then say so */
 
 const mrd__column mrd__columns[] = {
     {"id", MRD__COLUMN_INTEGER, false, true},
@@ -47,131 +46,141 @@ const size_t mrd__column_count = sizeof mrd__columns / sizeof *mrd__columns;
 
 /* Migrations in order; the store's version is how many have run. */
 static const char *const migrations[MRD__RESULTS_SCHEMA] = {
-    "CREATE TABLE experiments(id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE,"
+    "CREATE TABLE experiments(id $ID, name TEXT NOT NULL UNIQUE,"
     " description TEXT, created_at TEXT NOT NULL);"
-    "CREATE TABLE comm_eval_results(id INTEGER PRIMARY KEY AUTOINCREMENT,"
-    " experiment_id INTEGER NOT NULL REFERENCES experiments(id), task_id TEXT,"
-    " config_snapshot TEXT, primitive TEXT, algorithm TEXT, msg_size_bytes INTEGER,"
-    " num_participants INTEGER, topology_name TEXT, dtype TEXT, total_latency_ns REAL,"
-    " bus_bw_gb_per_s REAL, max_chip_latency_ns REAL, straggler_ratio REAL,"
-    " total_comm_bytes INTEGER, algorithm_steps INTEGER, per_chip_summary TEXT, stats TEXT,"
-    " trace_file_path TEXT, created_at TEXT NOT NULL, alg_bw_gb_per_s REAL,"
-    " ideal_latency_ns REAL, data_done_ns REAL, bottleneck TEXT, events INTEGER, wall_ms REAL,"
-    " algorithm_used TEXT, auto_candidates TEXT, seed INTEGER, config_hash TEXT,"
+    "CREATE TABLE comm_eval_results(id $ID,"
+    " experiment_id $INT NOT NULL REFERENCES experiments(id), task_id TEXT,"
+    " config_snapshot TEXT, primitive TEXT, algorithm TEXT, msg_size_bytes $INT,"
+    " num_participants $INT, topology_name TEXT, dtype TEXT, total_latency_ns $REAL,"
+    " bus_bw_gb_per_s $REAL, max_chip_latency_ns $REAL, straggler_ratio $REAL,"
+    " total_comm_bytes $INT, algorithm_steps $INT, per_chip_summary TEXT, stats TEXT,"
+    " trace_file_path TEXT, created_at TEXT NOT NULL, alg_bw_gb_per_s $REAL,"
+    " ideal_latency_ns $REAL, data_done_ns $REAL, bottleneck TEXT, events $INT, wall_ms $REAL,"
+    " algorithm_used TEXT, auto_candidates TEXT, seed $INT, config_hash TEXT,"
     " program_version TEXT);"
     "CREATE INDEX results_experiment ON comm_eval_results(experiment_id);"
     "CREATE INDEX results_algorithm ON comm_eval_results(primitive, algorithm);"
     "CREATE INDEX results_topology ON comm_eval_results(topology_name);"
     "CREATE INDEX results_size ON comm_eval_results(msg_size_bytes);"
     "CREATE INDEX results_created ON comm_eval_results(created_at, id);",
+
+    /* The task queue. version: counts all changes of tasks, so that watchers ask for what is new.
+     * owner: host, process and its start, to tell a dead owner from a living one. */
+    "CREATE TABLE tasks(seq $ID, id TEXT NOT NULL UNIQUE,"
+    " experiment_id $INT NOT NULL REFERENCES experiments(id), spec TEXT NOT NULL,"
+    " state TEXT NOT NULL, progress $REAL NOT NULL, error TEXT, result_id $INT,"
+    " cancel $INT NOT NULL, attempts $INT NOT NULL, owner TEXT, heartbeat $INT,"
+    " version $INT NOT NULL, created_at TEXT NOT NULL, started_at TEXT, finished_at TEXT);"
+    "CREATE TABLE meta(name TEXT PRIMARY KEY, value TEXT NOT NULL);"
+    "CREATE INDEX tasks_state ON tasks(state, seq);"
+    "CREATE INDEX tasks_version ON tasks(version);"
+    "CREATE INDEX tasks_experiment ON tasks(experiment_id);"
+    "CREATE INDEX results_task ON comm_eval_results(task_id);"
+    "CREATE INDEX results_latency ON comm_eval_results(total_latency_ns, id);"
+    "CREATE INDEX results_bandwidth ON comm_eval_results(bus_bw_gb_per_s, id);",
 };
 
-mrd_status mrd__sql_fail(const mrd__results *results, const char *what, mrd_error *error)
+const mrd__column *mrd__column_of(const char *name)
 {
-    int code = sqlite3_errcode(results->db);
-    bool busy = code == SQLITE_BUSY || code == SQLITE_LOCKED;
-    return mrd__fail(error, busy ? MRD_ERR_STATE : MRD_ERR_IO, busy ? "busy" : "bad_store",
-                     "result store: %s: %s", what, sqlite3_errmsg(results->db));
+    for (size_t i = 0; i < mrd__column_count; i++)
+        if (strcmp(mrd__columns[i].name, name) == 0) return &mrd__columns[i];
+    return NULL;
 }
 
-mrd_status mrd__sql_prepare(const mrd__results *results, const char *sql, sqlite3_stmt **out,
-                            mrd_error *error)
+void mrd__select_columns(mrd__buf *sql)
 {
-    if (sqlite3_prepare_v2(results->db, sql, -1, out, NULL) != SQLITE_OK)
-        return mrd__sql_fail(results, "cannot prepare", error);
-    return MRD_OK;
+    mrd__buf_text(sql, "SELECT ");
+    for (size_t i = 0; i < mrd__column_count; i++)
+        mrd__buf_printf(sql, "%s%s", i ? "," : "", mrd__columns[i].name);
+    mrd__buf_text(sql, " FROM comm_eval_results");
 }
 
-mrd_status mrd__sql_run(const mrd__results *results, sqlite3_stmt *statement, mrd_error *error)
+void mrd__column_json(const mrd__db_rows *row, int index, const mrd__column *column, mrd__buf *out)
 {
-    int code = sqlite3_step(statement);
-    mrd_status status = MRD_OK;
-    if (code != SQLITE_DONE && code != SQLITE_ROW)
-        status = mrd__sql_fail(results, "cannot write", error);
-    sqlite3_finalize(statement);
-    return status;
-}
-
-mrd_status mrd__sql_exec(const mrd__results *results, const char *sql, mrd_error *error)
-{
-    if (sqlite3_exec(results->db, sql, NULL, NULL, NULL) != SQLITE_OK)
-        return mrd__sql_fail(results, "cannot run", error);
-    return MRD_OK;
-}
-
-void mrd__sql_rollback(const mrd__results *results)
-{
-    /* Nothing to do when it fails: the transaction is then gone already. */
-    sqlite3_exec(results->db, "ROLLBACK", NULL, NULL, NULL);
-}
-
-void mrd__sql_bind_text(sqlite3_stmt *statement, int index, mrd__str text)
-{
-    sqlite3_bind_text64(statement, index, text.data ? text.data : "", text.size, SQLITE_TRANSIENT,
-                        SQLITE_UTF8);
-}
-
-void mrd__sql_json(sqlite3_stmt *statement, int index, const mrd__column *column, mrd__buf *out)
-{
-    if (sqlite3_column_type(statement, index) == SQLITE_NULL) {
+    static const mrd__db_type types[] = {MRD__DB_INT, MRD__DB_REAL, MRD__DB_TEXT, MRD__DB_TEXT};
+    mrd__db_value value = mrd__db_value_at(row, index, types[column->type]);
+    if (value.type == MRD__DB_NULL)
         mrd__buf_text(out, "null");
-    } else if (column->type == MRD__COLUMN_INTEGER) {
-        mrd__buf_int(out, sqlite3_column_int64(statement, index));
-    } else if (column->type == MRD__COLUMN_REAL) {
-        mrd__buf_json_double(out, sqlite3_column_double(statement, index));
-    } else {
-        mrd__str text = {(const char *)sqlite3_column_text(statement, index),
-                         (size_t)sqlite3_column_bytes(statement, index)};
-        if (column->type == MRD__COLUMN_JSON) /* checked when it came in */
-            mrd__buf_str(out, text);
-        else
-            mrd__buf_json_string(out, text);
-    }
-}
-
-static mrd_status read_version(mrd__results *results, int *version, mrd_error *error)
-{
-    sqlite3_stmt *statement;
-    MRD__TRY(mrd__sql_prepare(results, "PRAGMA user_version", &statement, error));
-    mrd_status status = MRD_OK;
-    if (sqlite3_step(statement) == SQLITE_ROW)
-        *version = sqlite3_column_int(statement, 0);
+    else if (column->type == MRD__COLUMN_INTEGER)
+        mrd__buf_int(out, value.integer);
+    else if (column->type == MRD__COLUMN_REAL)
+        mrd__buf_json_double(out, value.real);
+    else if (column->type == MRD__COLUMN_JSON) /* checked when it came in */
+        mrd__buf_str(out, value.text);
     else
-        status = mrd__sql_fail(results, "cannot read the version", error);
-    sqlite3_finalize(statement);
-    return status;
+        mrd__buf_json_string(out, value.text);
 }
 
-static mrd_status run_migrations(mrd__results *results, mrd_error *error)
+void mrd__utc_now(char out[32])
+{
+    time_t now = (time_t)(mrd__realtime_ns() / 1000000000);
+    struct tm utc;
+    gmtime_r(&now, &utc);
+    strftime(out, 32, "%Y-%m-%dT%H:%M:%SZ", &utc);
+}
+
+static mrd_status run_migrations(mrd__db *db, mrd_error *error)
 {
     int version = 0;
-    MRD__TRY(read_version(results, &version, error)); /* again: now nobody else can write */
+    MRD__TRY(db->driver->version(db, &version, error)); /* nobody else can write now */
     if (version > MRD__RESULTS_SCHEMA)
         return mrd__fail(error, MRD_ERR_UNSUPPORTED, "newer_store",
                          "the result store has schema %d, this program knows up to %d", version,
                          MRD__RESULTS_SCHEMA);
     for (; version < MRD__RESULTS_SCHEMA; version++) {
-        mrd__buf pragma = {0};
-        mrd__buf_printf(&pragma, "PRAGMA user_version = %d", version + 1);
-        mrd_status status = mrd__sql_exec(results, migrations[version], error);
-        if (status == MRD_OK) status = mrd__sql_exec(results, pragma.data, error);
-        mrd__buf_reset(&pragma);
-        if (status != MRD_OK) return status;
+        MRD__TRY(mrd__db_script(db, migrations[version], error));
+        MRD__TRY(db->driver->set_version(db, version + 1, error));
     }
     return MRD_OK;
 }
 
-static mrd_status migrate(mrd__results *results, mrd_error *error)
+static mrd_status open_db(const char *data_dir, const char *url, mrd__db **out, mrd_error *error)
 {
-    MRD__TRY(mrd__sql_exec(results,
-                           "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
-                           "PRAGMA foreign_keys=ON; PRAGMA case_sensitive_like=OFF;",
-                           error));
-    MRD__TRY(mrd__sql_exec(results, "BEGIN IMMEDIATE", error));
-    mrd_status status = run_migrations(results, error);
-    if (status == MRD_OK) return mrd__sql_exec(results, "COMMIT", error);
-    mrd__sql_rollback(results);
+    if (url && (strncmp(url, "postgresql://", 13) == 0 || strncmp(url, "postgres://", 11) == 0))
+        return mrd__db_open_postgres(url, out, error);
+    if (url && strstr(url, "://"))
+        return mrd__fail(error, MRD_ERR_ARGUMENT, "bad_store",
+                         "--store is %s, allowed is a path of an SQLite file or postgresql://…",
+                         url);
+    mrd__buf path = {0};
+    if (url)
+        mrd__buf_text(&path, url);
+    else
+        mrd__buf_printf(&path, "%s/meridian.db", data_dir);
+    mrd_status status = mrd__db_open_sqlite(path.data, out, error);
+    mrd__buf_reset(&path);
     return status;
+}
+
+/* The store's own name, made once. */
+static mrd_status name_store(mrd__results *results, mrd_error *error)
+{
+    uint64_t random[2];
+    mrd__db_rows *rows = NULL;
+    bool more;
+    mrd__random_bytes(random, sizeof random);
+    snprintf(results->store_id, sizeof results->store_id, "%016llx%016llx",
+             (unsigned long long)random[0], (unsigned long long)random[1]);
+    mrd__db_value value = MRD__DB_OF_TEXT(mrd__str_of(results->store_id));
+    MRD__TRY(mrd__db_run(results->db,
+                         "INSERT INTO meta(name, value) VALUES('store', ?) ON CONFLICT DO NOTHING",
+                         &value, 1, error));
+    MRD__TRY(mrd__db_query(results->db, "SELECT value FROM meta WHERE name = 'store'", NULL, 0,
+                           &rows, error));
+    mrd_status status = mrd__db_next(rows, &more, error);
+    mrd__str name =
+        status == MRD_OK && more ? mrd__db_value_at(rows, 0, MRD__DB_TEXT).text : mrd__str_of(NULL);
+    if (status == MRD_OK && name.size < sizeof results->store_id)
+        snprintf(results->store_id, sizeof results->store_id, "%.*s", (int)name.size, name.data);
+    mrd__db_end(rows);
+    return status;
+}
+
+static mrd_status set_up(mrd__results *results, mrd_error *error)
+{
+    MRD__TRY(run_migrations(results->db, error));
+    MRD__TRY(name_store(results, error));
+    return mrd__results_repair(results, error);
 }
 
 static mrd_status open_store(mrd__results *results, const char *data_dir, const char *store_url,
@@ -181,32 +190,21 @@ static mrd_status open_store(mrd__results *results, const char *data_dir, const 
     MRD__TRY(mrd__make_folders(data_dir, error));
     if (!realpath(data_dir, resolved)) return mrd__fail_errno(error, data_dir, "cannot resolve");
     results->data_dir = mrd__strndup(resolved, strlen(resolved));
-    if (store_url && strstr(store_url, "://"))
-        return mrd__fail(error, MRD_ERR_UNSUPPORTED, "bad_store",
-                         "--store is %s, allowed is a path of an SQLite file", store_url);
-    mrd__buf path = {0};
-    if (store_url)
-        mrd__buf_text(&path, store_url);
-    else
-        mrd__buf_printf(&path, "%s/meridian.db", resolved);
-    int code =
-        sqlite3_open_v2(path.data, &results->db,
-                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX, NULL);
-    mrd_status status = MRD_OK;
-    if (code != SQLITE_OK)
-        status = mrd__fail_at(error, mrd__sql_fail(results, "cannot open", error), path.data, -1);
-    mrd__buf_reset(&path);
-    if (status != MRD_OK) return status;
-    sqlite3_busy_timeout(results->db, BUSY_TIMEOUT_MS);
-    MRD__TRY(migrate(results, error));
-    return mrd__results_repair(results, error);
+    MRD__TRY(open_db(resolved, store_url, &results->db, error));
+    MRD__TRY(mrd__db_begin(results->db, error));
+    return mrd__db_finish(results->db, set_up(results, error), error);
 }
 
 mrd_status mrd__results_open(const char *data_dir, const char *store_url, mrd__results **out,
                              mrd_error *error)
 {
     mrd__results *results = mrd__new(mrd__results);
+    pthread_condattr_t clock;
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
     pthread_mutex_init(&results->mutex, NULL);
+    pthread_cond_init(&results->tasks_changed, &clock);
+    pthread_condattr_destroy(&clock);
     mrd_status status = open_store(results, data_dir, store_url, error);
     if (status != MRD_OK) mrd__results_close(&results);
     *out = results;
@@ -217,11 +215,19 @@ void mrd__results_close(mrd__results **handle)
 {
     mrd__results *results = *handle;
     if (!results) return;
-    sqlite3_close(results->db);
+    mrd__tasks_stop(results);
+    mrd__db_close(&results->db);
+    pthread_cond_destroy(&results->tasks_changed);
     pthread_mutex_destroy(&results->mutex);
+    mrd__buf_reset(&results->report);
     mrd__free(results->data_dir);
     mrd__free(results);
     *handle = NULL;
+}
+
+const char *mrd__results_report(const mrd__results *results)
+{
+    return results->report.size ? results->report.data : "";
 }
 
 /* A relative path of ours must stay below the data folder. */
@@ -249,4 +255,19 @@ mrd_status mrd__results_resolve(const mrd__results *results, mrd__str stored, mr
     if (*own) mrd__buf_printf(out, "%s/", results->data_dir);
     mrd__buf_str(out, stored);
     return MRD_OK;
+}
+
+void mrd__trace_name(int64_t experiment, int64_t id, mrd__buf *out)
+{
+    mrd__buf_printf(out, "traces/%lld/%lld_trace.parquet", (long long)experiment, (long long)id);
+}
+
+void mrd__records_name(mrd__str trace_name, mrd__buf *out)
+{
+    static const char tail[] = "_trace.parquet";
+    size_t cut = sizeof tail - 1;
+    if (trace_name.size > cut && memcmp(trace_name.data + trace_name.size - cut, tail, cut) == 0)
+        trace_name.size -= cut;
+    mrd__buf_str(out, trace_name);
+    mrd__buf_text(out, "_records.parquet");
 }

@@ -68,6 +68,8 @@ static void block(mrd__sim *sim, uint32_t thread, uint8_t state, uint64_t comman
     t->state = state;
     t->since = sim->now;
     t->command = command;
+    if (MRD__SIM_COMMANDING(sim) && state == MRD__SIM_WAIT_FENCE)
+        t->command = 4 * ++sim->others_made + 3;
     if (MRD__SIM_OBSERVED(sim, MRD__EV_THREAD_BLOCKED))
         mrd__sim_trace_thread(sim, thread, true, cause);
 }
@@ -76,6 +78,8 @@ static void unblock(mrd__sim *sim, uint32_t thread, const char *cause)
 {
     mrd__sim_thread *t = &sim->thread[thread];
     sim->chip[thread / (sim->units * sim->threads)].blocked += sim->now - t->since;
+    if (MRD__SIM_COMMANDING(sim) && t->state == MRD__SIM_WAIT_FENCE)
+        mrd__sim_trace_fence(sim, thread);
     t->state = MRD__SIM_FREE;
     if (MRD__SIM_OBSERVED(sim, MRD__EV_THREAD_UNBLOCKED))
         mrd__sim_trace_thread(sim, thread, false, cause);
@@ -97,6 +101,7 @@ static void run_thread(mrd__sim *sim, uint32_t thread)
         }
         if (t->state == MRD__SIM_WAIT_TCREDIT) unblock(sim, thread, "tcredit");
         mrd__sim_line_take(sim, &t->sends);
+        m->begun = sim->now;
         if (sim->ideal)
             mrd__sim_ideal_send(sim, message);
         else
@@ -147,7 +152,7 @@ static void post(mrd__sim *sim, uint32_t c, uint32_t step, const mrd__sim_op *op
     uint64_t from = (uint64_t)((__uint128_t)op->bytes * piece / sim->pieces);
     uint64_t to = (uint64_t)((__uint128_t)op->bytes * (piece + 1) / sim->pieces);
     uint64_t whole = to - from + (uint64_t)sim->spec->message_header_bytes;
-    *m = (mrd__sim_message){.id = ++sim->messages_made,
+    *m = (mrd__sim_message){.id = 4 * ++sim->messages_made,
                             .size = to - from,
                             .left = whole,
                             .next = MRD__SIM_NONE,
@@ -261,6 +266,7 @@ static void take_in(mrd__sim *sim, uint32_t message)
 {
     mrd__sim_message *m = &sim->messages.data[message];
     mrd__sim_chip *chip = &sim->chip[m->dst];
+    if (MRD__SIM_COMMANDING(sim)) mrd__sim_trace_receive(sim, m);
     if (!m->reduce) {
         consume(sim, message);
         return;
@@ -268,12 +274,14 @@ static void take_in(mrd__sim *sim, uint32_t message)
     sim->flops += m->size / sim->dtype_bytes;
     sim->bus_transfers++;
     if (sim->spec->reduce_gb_per_s == 0) {
+        if (MRD__SIM_COMMANDING(sim)) mrd__sim_trace_reduce(sim, m, sim->now, sim->now);
         consume(sim, message);
         return;
     }
     uint64_t start = chip->tiu_free > sim->now ? chip->tiu_free : sim->now;
     chip->tiu_free = start + on_chip(sim, m->dst, m->size, sim->spec->reduce_gb_per_s);
     chip->tiu_busy += chip->tiu_free - start;
+    if (MRD__SIM_COMMANDING(sim)) mrd__sim_trace_reduce(sim, m, start, chip->tiu_free);
     mrd__sim_schedule(sim, chip->tiu_free, MRD__SIM_EV_REDUCED, message);
 }
 
@@ -345,6 +353,7 @@ static void enter(mrd__sim *sim, uint32_t c, uint32_t step)
     mrd__sim_chip *chip = &sim->chip[c];
     const mrd__sim_program *program = sim->program;
     chip->step = step;
+    chip->entered = sim->now;
     if (step == program->steps) {
         finish(sim, c);
         return;
@@ -362,6 +371,11 @@ static void enter(mrd__sim *sim, uint32_t c, uint32_t step)
     uint64_t copy = program->copies ? program->copies(program, c, step) : 0;
     sim->sdma_bytes += copy;
     sim->bus_transfers += copy != 0;
+    if (copy && MRD__SIM_COMMANDING(sim)) {
+        uint64_t took =
+            sim->spec->sdma_gb_per_s > 0 ? on_chip(sim, c, copy, sim->spec->sdma_gb_per_s) : 0;
+        mrd__sim_trace_copy(sim, c, copy, sim->now + took);
+    }
     if (copy && sim->spec->sdma_gb_per_s > 0) {
         uint64_t took = on_chip(sim, c, copy, sim->spec->sdma_gb_per_s);
         chip->state = MRD__SIM_CHIP_COPY;
@@ -443,6 +457,7 @@ void mrd__sim_sent(mrd__sim *sim, uint32_t message)
     chip->undone--;
     chip->last_done = sim->now;
     m->done = true;
+    if (MRD__SIM_COMMANDING(sim)) mrd__sim_trace_send(sim, m);
     if (m->consumed) mrd__sim_message_free(sim, message);
     if (chip->state == MRD__SIM_CHIP_END) {
         if (t->state == MRD__SIM_WAIT_FENCE && t->undone == 0) unblock(sim, thread, "fence");

@@ -63,6 +63,7 @@ typedef struct mrd__sim_packet {
 typedef struct mrd__sim_message {
     uint64_t id, size, sent, left; /* payload bytes: all, sent, not yet in */
     uint64_t ready, order;         /* as a token in a link's queue */
+    uint64_t begun;                /* ps: it had its transfer credit */
     uint32_t next;                 /* queue, waiting list or free list */
     uint32_t behind;               /* the next send of this chip to the same goal */
     uint32_t src, dst, step, piece, thread, unacked;
@@ -133,7 +134,7 @@ typedef struct mrd__sim_chip {
     uint32_t step, needed, sends_left, posted; /* posted: steps whose receives are */
     uint8_t state;
     bool fenced, commanded; /* thread 0 waits in a fence; has any command */
-    uint64_t first_cmd, last_done, data_done, blocked, tiu_free, undone;
+    uint64_t first_cmd, last_done, data_done, blocked, tiu_free, undone, entered;
     uint64_t tiu_busy, sdma_busy;
 } mrd__sim_chip;
 
@@ -187,12 +188,18 @@ typedef struct mrd__sim {
     /* Observing. */
     uint32_t categories; /* bits; 0: nothing is observed */
     MRD__VEC(mrd__event_record) records;
+    MRD__VEC(mrd__command_record) commands;
+    bool traced;          /* records were asked for */
+    bool commanding;      /* commands are recorded */
+    uint64_t last_record; /* ps */
+    uint64_t others_made; /* commands that are no message: copies and fences */
     mrd__buf details;
     MRD__VEC(mrd__sim_note) notes;
     uint32_t free_note;
     mrd__str *link_names, *unit_names, *thread_names, *flow_names;
 } mrd__sim;
 
+#define MRD__SIM_COMMANDING(sim) (MRD_SIM_TRACE && (sim)->commanding)
 #define MRD__SIM_OBSERVED(sim, category) (MRD_SIM_TRACE && ((sim)->categories >> (category)&1))
 
 static inline void mrd__sim_schedule(mrd__sim *sim, uint64_t time, uint32_t type, uint32_t index)
@@ -242,7 +249,14 @@ void mrd__sim_trace_thread(mrd__sim *sim, uint32_t thread, bool blocked, const c
 void mrd__sim_trace_hop(mrd__sim *sim, uint32_t channel, const mrd__sim_packet *packet,
                         uint64_t complete);
 void mrd__sim_on_hop(mrd__sim *sim, uint32_t note);
-void mrd__sim_trace_flush(mrd__sim *sim);
+/* Commands; only while sim->commanding. Ids: 4 * n + kind, a send's is its message's. */
+void mrd__sim_trace_send(mrd__sim *sim, const mrd__sim_message *message);
+void mrd__sim_trace_receive(mrd__sim *sim, const mrd__sim_message *message);
+void mrd__sim_trace_reduce(mrd__sim *sim, const mrd__sim_message *message, uint64_t start,
+                           uint64_t end);
+void mrd__sim_trace_copy(mrd__sim *sim, uint32_t chip, uint64_t bytes, uint64_t end);
+void mrd__sim_trace_fence(mrd__sim *sim, uint32_t thread);
+void mrd__sim_trace_end(mrd__sim *sim); /* the rest leaves */
 void mrd__sim_trace_reset(mrd__sim *sim);
 
 /* ---- shadow.c ---- */
@@ -255,6 +269,7 @@ void mrd__sim_shadow_reset(mrd__sim *sim);
 /* ---- stuck.c, outcome.c ---- */
 void mrd__sim_stuck(mrd__sim *sim); /* fails the run: who waits for whom */
 void mrd__sim_outcome(mrd__sim *sim);
+void mrd__sim_straggler_reason(mrd__sim *sim, uint32_t slowest);
 /* "link_c0_c1_req" and so on. */
 void mrd__sim_channel_name(const mrd__sim *sim, uint32_t channel, mrd__buf *out);
 

@@ -55,6 +55,7 @@ static void per_chip(mrd__sim *sim)
     r->total_latency_ns = worst->latency_ns;
     r->straggler_chip = worst->chip_id;
     r->straggler_blocked_ns = worst->cdma_blocked_ns;
+    if (worst->is_straggler) mrd__sim_straggler_reason(sim, worst->chip_id);
     r->straggler_ratio = middle > 0 && r->per_chip.count > 1 ? worst->latency_ns / middle : 1;
 }
 

@@ -101,6 +101,15 @@ static void dispatch(mrd__sim *sim, uint32_t type, uint32_t index, uint64_t befo
     }
 }
 
+/* Share of all chips' steps that is behind them. */
+static double done(const mrd__sim *sim)
+{
+    uint64_t steps = 0, all = (uint64_t)sim->n * sim->program->steps;
+    for (uint32_t c = 0; c < sim->n; c++)
+        steps += sim->chip[c].step;
+    return all ? (double)steps / (double)all : 0;
+}
+
 static void loop(mrd__sim *sim)
 {
     while (sim->queue.count && sim->status == MRD_OK) {
@@ -113,7 +122,7 @@ static void loop(mrd__sim *sim)
                             (unsigned long long)MRD__SIM_MAX_TIME_PS);
         sim->events++;
         if ((sim->events & 0xfffff) == 0 && sim->observer && sim->observer->progress &&
-            !sim->observer->progress(sim->observer->ctx, sim->events, (double)sim->now / 1000.0))
+            !sim->observer->progress(sim->observer->ctx, sim->events, done(sim)))
             mrd__sim_failed(sim, MRD_ERR_CANCELLED, "cancelled", "cancelled after %llu events",
                             (unsigned long long)sim->events);
         dispatch(sim, mrd__sim_key_type(key), mrd__sim_key_index(key), before);
@@ -173,7 +182,7 @@ static mrd_status run_built(const mrd__sim_spec *spec, const mrd__sim_program *p
     prepare(sim);
     loop(sim);
     if (sim->status == MRD_OK && spec->check_data) mrd__sim_shadow_check(sim);
-    if (MRD_SIM_TRACE && sim->status == MRD_OK && sim->observer) mrd__sim_trace_flush(sim);
+    if (MRD_SIM_TRACE && sim->traced) mrd__sim_trace_end(sim);
     if (sim->status == MRD_OK) {
         if (!sim->ideal) mrd__sim_network_check(sim);
         mrd__sim_outcome(sim);

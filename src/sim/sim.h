@@ -8,6 +8,7 @@
 #define MRD_SIM_SIM_H
 
 #include "base/alloc.h"
+#include "events/command_file.h"
 #include "events/event_file.h"
 
 /* ---- Limits ---- */
@@ -120,6 +121,9 @@ typedef struct mrd__sim_spec {
  * the value and what is allowed; *spec is then empty. The topology is built once to check it. */
 MRD_MUST_CHECK mrd_status mrd__sim_spec_parse(mrd__sim_spec *spec, const char *json, size_t size,
                                               mrd_error *error);
+/* The spec with all its fields as one line of JSON, keys sorted: equal runs, equal bytes. Parsing
+ * it again gives the same spec. */
+void mrd__sim_spec_json(const mrd__sim_spec *spec, mrd__buf *out);
 /* All defaults: what a spec without that field has. */
 void mrd__sim_spec_init(mrd__sim_spec *spec);
 void mrd__sim_spec_reset(mrd__sim_spec *spec); /* frees; accepts zeroed */
@@ -135,6 +139,19 @@ typedef struct mrd__sim_param {
 } mrd__sim_param;
 const mrd__sim_param *mrd__sim_params(size_t *count);
 
+/* ---- Sweeps (sweep.c) ---- */
+
+#define MRD__SIM_MAX_SWEEP 100000 /* runs of one sweep: days of work, tens of MB of specs */
+
+typedef struct mrd__sim_sweep {
+    MRD__VEC(char *) specs; /* JSON, one a run, in order: the first listed field varies slowest */
+} mrd__sim_sweep;
+/* The product of all lists of a sweep (a spec without lists is a sweep of one). Each spec is
+ * parsed once: the first bad one fails the whole, bad_spec. MRD_ERR_LIMIT "sweep_size". */
+MRD_MUST_CHECK mrd_status mrd__sim_sweep_expand(mrd__sim_sweep *sweep, const char *json,
+                                                size_t size, mrd_error *error);
+void mrd__sim_sweep_reset(mrd__sim_sweep *sweep); /* accepts zeroed */
+
 const char *mrd__sim_primitive_name(int64_t primitive);
 const char *mrd__sim_algorithm_name(int64_t algorithm);
 /* Whether this pair is in the table of the spec (auto is not). */
@@ -149,8 +166,15 @@ typedef struct mrd__sim_observer {
     uint64_t limit; /* tracing ends after so many records; 0: never */
     mrd_status (*records)(void *ctx, const mrd__event_record *records, size_t count,
                           mrd_error *error);
-    /* Every million events; false ends the run with MRD_ERR_CANCELLED. May be NULL. */
-    bool (*progress)(void *ctx, uint64_t events, double sim_ns);
+    /* Commands that ended, in this order; as long as `records` gets records. May be NULL. */
+    mrd_status (*commands)(void *ctx, const mrd__command_record *commands, size_t count,
+                           mrd_error *error);
+    /* Nothing comes any more, the run did or did not succeed; names still live. Called once, if
+     * anything is traced. May be NULL. */
+    void (*end)(void *ctx, bool done, double sim_end_ns, bool truncated);
+    /* Every million events; done: share of the chips' steps, 0 to 1. False ends the run with
+     * MRD_ERR_CANCELLED. May be NULL. */
+    bool (*progress)(void *ctx, uint64_t events, double done);
 } mrd__sim_observer;
 
 /* ---- Result ---- */
@@ -176,6 +200,7 @@ typedef struct mrd__sim_result {
     size_t candidate_count;
     uint32_t straggler_chip;
     double straggler_ratio, straggler_blocked_ns;
+    char straggler_reason[160]; /* in what it exceeds the other chips most; empty: no straggler */
     MRD__VEC(mrd__sim_chip_result) per_chip; /* chips with commands */
     /* What was busy longest: link_…_req, tiu_chip3, sdma_chip3, or none. */
     char bottleneck[96];

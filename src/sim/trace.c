@@ -8,6 +8,9 @@ void mrd__sim_trace_init(mrd__sim *sim)
     mrd__sim_links *k = &sim->links;
     size_t channels = 2 * (size_t)sim->topology.links, units = (size_t)sim->n * sim->units;
     sim->categories = sim->spec->trace_categories;
+    sim->traced = true;
+    sim->commanding = sim->observer->commands != NULL;
+    if (sim->commanding) mrd__vec_reserve(&sim->commands, MRD__SIM_BATCH);
     mrd__vec_reserve(&sim->records, MRD__SIM_BATCH);
     k->end = mrd__calloc(channels, sizeof *k->end);
     k->period_bytes = mrd__calloc(channels, sizeof *k->period_bytes);
@@ -23,6 +26,7 @@ void mrd__sim_trace_init(mrd__sim *sim)
 void mrd__sim_trace_reset(mrd__sim *sim)
 {
     mrd__vec_reset(&sim->records);
+    mrd__vec_reset(&sim->commands);
     mrd__vec_reset(&sim->notes);
     mrd__buf_reset(&sim->details);
     mrd__free(sim->link_names);
@@ -56,7 +60,7 @@ static mrd__str link_name(mrd__sim *sim, uint32_t channel)
     return keep(sim, &sim->link_names[channel], &buf);
 }
 
-void mrd__sim_trace_flush(mrd__sim *sim)
+static void flush(mrd__sim *sim)
 {
     if (sim->records.count == 0) return;
     /* Details were offsets while the buffer could move. */
@@ -82,9 +86,11 @@ static void record(mrd__sim *sim, int category, mrd__str component, double value
     r->detail.data = (const char *)(uintptr_t)detail;
     r->detail.size = sim->details.size - detail;
     sim->result->records++;
-    if (sim->records.count == MRD__SIM_BATCH) mrd__sim_trace_flush(sim);
+    sim->last_record = sim->now;
+    if (sim->records.count == MRD__SIM_BATCH) flush(sim);
     if (sim->observer->limit && sim->result->records == sim->observer->limit) {
         sim->categories = 0;
+        sim->commanding = false;
         sim->result->truncated = true;
     }
 }
@@ -195,4 +201,109 @@ void mrd__sim_on_hop(mrd__sim *sim, uint32_t index)
     mrd__buf_double(&sim->details, (double)note.wait / 1000.0);
     mrd__buf_char(&sim->details, '}');
     record(sim, MRD__EV_HOP_ARRIVE, *name, (double)note.latency / 1000.0, at);
+}
+
+/* ---- Commands ---- */
+
+enum {
+    RECEIVE = 1,
+    REDUCE,
+    OTHER
+};
+
+static void flush_commands(mrd__sim *sim)
+{
+    if (sim->commands.count == 0) return;
+    mrd_status status = sim->observer->commands(sim->observer->ctx, sim->commands.data,
+                                                sim->commands.count, sim->error);
+    if (status != MRD_OK && sim->status == MRD_OK) sim->status = status;
+    sim->commands.count = 0;
+}
+
+/* thread: of all threads. */
+static void command(mrd__sim *sim, uint32_t thread, mrd__command_record record, uint64_t start,
+                    uint64_t end)
+{
+    uint32_t unit = thread / sim->threads;
+    record.chip_id = (int32_t)(unit / sim->units);
+    record.unit = (int32_t)(unit % sim->units);
+    record.thread = (int32_t)(thread % sim->threads);
+    record.start_ns = (double)start / 1000.0;
+    record.end_ns = (double)end / 1000.0;
+    sim->commands.data[sim->commands.count++] = record;
+    if (sim->commands.count == MRD__SIM_BATCH) flush_commands(sim);
+}
+
+/* The receiver's thread of the sender's number. */
+static uint32_t mirrored(const mrd__sim *sim, const mrd__sim_message *m)
+{
+    uint32_t per_chip = sim->units * sim->threads;
+    return m->dst * per_chip + m->thread % per_chip;
+}
+
+void mrd__sim_trace_send(mrd__sim *sim, const mrd__sim_message *m)
+{
+    mrd__command_record record = {.op = "send",
+                                  .engine = MRD__ENGINE_CDMA,
+                                  .cmd_id = (int64_t)m->id,
+                                  .bytes = (int64_t)m->size,
+                                  .peer = (int32_t)m->dst,
+                                  .source_op_id = -1};
+    command(sim, m->thread, record, m->begun, sim->now);
+}
+
+void mrd__sim_trace_receive(mrd__sim *sim, const mrd__sim_message *m)
+{
+    mrd__command_record record = {.op = "recv",
+                                  .engine = MRD__ENGINE_CDMA,
+                                  .cmd_id = (int64_t)m->id + RECEIVE,
+                                  .bytes = (int64_t)m->size,
+                                  .peer = (int32_t)m->src,
+                                  .source_op_id = (int64_t)m->id};
+    const mrd__sim_chip *chip = &sim->chip[m->dst];
+    uint64_t start = chip->step == m->step ? chip->entered : m->begun;
+    command(sim, mirrored(sim, m), record, start, sim->now);
+}
+
+void mrd__sim_trace_reduce(mrd__sim *sim, const mrd__sim_message *m, uint64_t start, uint64_t end)
+{
+    mrd__command_record record = {.op = "reduce",
+                                  .engine = MRD__ENGINE_TIU,
+                                  .cmd_id = (int64_t)m->id + REDUCE,
+                                  .bytes = (int64_t)m->size,
+                                  .peer = -1,
+                                  .source_op_id = (int64_t)m->id + RECEIVE};
+    command(sim, m->dst * sim->units * sim->threads, record, start, end);
+}
+
+void mrd__sim_trace_copy(mrd__sim *sim, uint32_t chip, uint64_t bytes, uint64_t end)
+{
+    mrd__command_record record = {.op = "copy",
+                                  .engine = MRD__ENGINE_SDMA,
+                                  .cmd_id = (int64_t)(4 * ++sim->others_made + OTHER),
+                                  .bytes = (int64_t)bytes,
+                                  .peer = -1,
+                                  .source_op_id = -1};
+    command(sim, chip * sim->units * sim->threads, record, sim->now, end);
+}
+
+void mrd__sim_trace_fence(mrd__sim *sim, uint32_t thread)
+{
+    const mrd__sim_thread *t = &sim->thread[thread];
+    mrd__command_record record = {.op = "fence",
+                                  .engine = MRD__ENGINE_CDMA,
+                                  .cmd_id = (int64_t)t->command,
+                                  .peer = -1,
+                                  .source_op_id = -1};
+    command(sim, thread, record, t->since, sim->now);
+}
+
+void mrd__sim_trace_end(mrd__sim *sim)
+{
+    if (sim->status == MRD_OK) flush(sim);
+    if (sim->status == MRD_OK) flush_commands(sim);
+    uint64_t end = sim->now > sim->last_record ? sim->now : sim->last_record;
+    if (sim->observer->end)
+        sim->observer->end(sim->observer->ctx, sim->status == MRD_OK, (double)end / 1000.0,
+                           sim->result->truncated);
 }

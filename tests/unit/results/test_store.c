@@ -1,81 +1,16 @@
 /* The result store: rows and files in step, filters, pages, what a crash leaves. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "results/kit.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
 #include "base/os.h"
-#include "results/internal.h"
+#include "results/files.h"
 
-#define OK(x) assert_int_equal((x), MRD_OK)
-
-typedef struct fixture {
-    char folder[64], trace[96];
-    mrd__results *results;
-} fixture;
-
-static int setup(void **state)
-{
-    fixture *f = test_calloc(1, sizeof *f);
-    snprintf(f->folder, sizeof f->folder, "/tmp/mrd-results-XXXXXX");
-    assert_non_null(mkdtemp(f->folder));
-    snprintf(f->trace, sizeof f->trace, "%s/foreign.parquet", f->folder);
-    OK(mrd__file_write_atomic(f->trace, "PAR1 any bytes", 14, NULL));
-    OK(mrd__results_open(f->folder, NULL, &f->results, NULL));
-    *state = f;
-    return 0;
-}
-
-static int remove_folder(const char *folder)
-{
-    char *argv[] = {(char *)"rm", (char *)"-rf", (char *)folder, NULL};
-    pid_t child = fork();
-    if (child == 0) {
-        execvp("rm", argv);
-        _exit(127);
-    }
-    return child > 0 ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    fixture *f = *state;
-    mrd__results_close(&f->results);
-    int result = remove_folder(f->folder);
-    test_free(f);
-    return result;
-}
-
-static int64_t add(fixture *f, const char *experiment, const char *algorithm, const char *size)
-{
-    mrd__field fields[] = {{"primitive", MRD__STR("all_reduce")},
-                           {"algorithm", mrd__str_of(algorithm)},
-                           {"msg_size_bytes", mrd__str_of(size)},
-                           {"topology_name", MRD__STR("Torus_8")},
-                           {"total_latency_ns", MRD__STR("1.5")}};
-    int64_t id = 0;
-    OK(mrd__results_add(f->results, f->trace, experiment, fields, 5, false, &id, NULL));
-    assert_true(id > 0);
-    return id;
-}
-
-static char *show(fixture *f, int64_t id)
-{
-    mrd__buf out = {0};
-    mrd_sink sink = mrd__buf_sink(&out);
-    OK(mrd__results_show(f->results, id, MRD_FORMAT_JSON, &sink, NULL));
-    return out.data;
-}
+#define T(test) cmocka_unit_test_setup_teardown(test, kit_setup, kit_teardown)
 
 static void expect_list(fixture *f, const mrd__field *filters, size_t count, const char *ids,
                         int total)
@@ -96,8 +31,8 @@ static void expect_list(fixture *f, const mrd__field *filters, size_t count, con
 static void test_add_and_show(void **state)
 {
     fixture *f = *state;
-    int64_t id = add(f, NULL, "ring", "1024");
-    char *row = show(f, id), path[512];
+    int64_t id = kit_add(f, NULL, "ring", "1024");
+    char *row = kit_show(f, id), path[512];
     assert_non_null(strstr(row, "\"algorithm\":\"ring\",\"msg_size_bytes\":1024"));
     assert_non_null(strstr(row, "\"total_latency_ns\":1.5"));
     assert_non_null(strstr(row, "\"dtype\":null"));
@@ -122,7 +57,7 @@ static void test_missing_file_and_link(void **state)
     fixture *f = *state;
     char path[512];
     mrd_error error = {0};
-    int64_t id = add(f, NULL, "ring", "1"), linked = 0;
+    int64_t id = kit_add(f, NULL, "ring", "1"), linked = 0;
     OK(mrd__results_trace_path(f->results, id, path, sizeof path, NULL));
     assert_int_equal(unlink(path), 0);
     assert_int_equal(mrd__results_trace_path(f->results, id, path, sizeof path, &error),
@@ -138,9 +73,9 @@ static void test_missing_file_and_link(void **state)
 static void test_filters(void **state)
 {
     fixture *f = *state;
-    add(f, NULL, "ring", "1024");
-    add(f, "b", "tree", "2048");
-    add(f, "b", "ring", "4096");
+    kit_add(f, NULL, "ring", "1024");
+    kit_add(f, "b", "tree", "2048");
+    kit_add(f, "b", "ring", "4096");
     mrd__field ring = {"algorithm", MRD__STR("ring")}, tree = {"algorithm", MRD__STR("tree")};
     mrd__field size = {"msg_size_min", MRD__STR("2000")},
                like = {"topology_name", MRD__STR("torus%")};
@@ -226,46 +161,172 @@ static void test_paths_stay_inside(void **state)
 static void test_repair(void **state)
 {
     fixture *f = *state;
-    char orphan[512], foreign[512], kept[512];
-    int64_t id = add(f, NULL, "ring", "1");
-    struct timespec old[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+    char orphan[512], records[512], foreign[512], dead[512], living[512], kept[512];
+    char owner[MRD__OWNER];
+    int64_t id = kit_add(f, NULL, "ring", "1"), gone = kit_add(f, NULL, "ring", "2");
+    mrd__owner_text(owner);
     snprintf(orphan, sizeof orphan, "%s/traces/1/77_trace.parquet", f->folder);
+    snprintf(records, sizeof records, "%s/traces/1/77_records.parquet", f->folder);
     snprintf(foreign, sizeof foreign, "%s/traces/1/notes.txt", f->folder);
-    OK(mrd__file_write_atomic(orphan, "x", 1, NULL));
-    OK(mrd__file_write_atomic(foreign, "x", 1, NULL));
+    /* A process number that this host never gives, with our host's hash. */
+    snprintf(dead, sizeof dead, "%s/traces/1/run-7fffffff-1-%s_1_trace.parquet", f->folder,
+             strrchr(owner, '-') + 1);
+    snprintf(living, sizeof living, "%s/traces/1/run-%s_1_trace.parquet", f->folder, owner);
+    const char *const files[] = {orphan, records, foreign, dead, living};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        OK(mrd__file_write_atomic(files[i], "x", 1, NULL));
+    OK(mrd__results_trace_path(f->results, gone, kept, sizeof kept, NULL));
+    assert_int_equal(unlink(kept), 0);
     OK(mrd__results_trace_path(f->results, id, kept, sizeof kept, NULL));
-    utimensat(AT_FDCWD, orphan, old, 0);
-    utimensat(AT_FDCWD, foreign, old, 0);
-    utimensat(AT_FDCWD, kept, old, 0);
-    mrd__results_close(&f->results);
-    OK(mrd__results_open(f->folder, NULL, &f->results, NULL));
+    kit_reopen(f);
     assert_false(mrd__file_exists(orphan));
+    assert_false(mrd__file_exists(records));
+    assert_false(mrd__file_exists(dead));
+    assert_true(mrd__file_exists(living));
     assert_true(mrd__file_exists(foreign));
     assert_true(mrd__file_exists(kept));
+    const char *report = mrd__results_report(f->results);
+    assert_non_null(strstr(report, "77_trace.parquet, which no result names"));
+    assert_non_null(strstr(report, "result 2: its trace traces/1/2_trace.parquet is gone"));
+}
+
+/* Names of trace files are ids: a folder serves one store. */
+static void test_a_folder_has_one_store(void **state)
+{
+    fixture *f = *state;
+    char other[128];
+    mrd_error error = {0};
+    mrd__results *second = NULL;
+    int64_t id = kit_add(f, NULL, "ring", "1");
+    char path[512];
+    OK(mrd__results_trace_path(f->results, id, path, sizeof path, NULL));
+    snprintf(other, sizeof other, "%s/other.db", f->folder);
+    OK(mrd__results_open(f->folder, other, &second, NULL));
+    assert_true(mrd__file_exists(path)); /* no orphan of the other store */
+    assert_int_equal(mrd__results_add(second, f->trace, NULL, NULL, 0, false, &id, &error),
+                     MRD_ERR_STATE);
+    assert_string_equal(error.code, "bad_store");
+    mrd__results_close(&second);
 }
 
 static void test_newer_store_is_refused(void **state)
 {
     fixture *f = *state;
     mrd_error error = {0};
-    OK(mrd__sql_exec(f->results, "PRAGMA user_version = 99", NULL));
-    mrd__results_close(&f->results);
-    assert_int_equal(mrd__results_open(f->folder, NULL, &f->results, &error), MRD_ERR_UNSUPPORTED);
+    mrd__results *second = NULL;
+    OK(f->results->db->driver->set_version(f->results->db, 99, NULL));
+    assert_int_equal(mrd__results_open(f->folder, kit_url, &second, &error), MRD_ERR_UNSUPPORTED);
     assert_string_equal(error.code, "newer_store");
-    assert_int_equal(mrd__results_open(f->folder, "postgresql://x/y", &f->results, &error),
-                     MRD_ERR_UNSUPPORTED);
+    assert_int_equal(mrd__results_open(f->folder, "mysql://x/y", &second, &error),
+                     MRD_ERR_ARGUMENT);
+    assert_int_equal(mrd__results_open(f->folder, "postgresql:///x?host=/nowhere", &second, &error),
+                     MRD_ERR_IO);
+    assert_null(second);
+}
+
+/* A store of the first schema becomes one of this, its rows stay. */
+static void test_migration(void **state)
+{
+    fixture *f = *state;
+    kit_add(f, "old", "ring", "5");
+    OK(mrd__db_script(f->results->db,
+                      "DROP TABLE tasks; DROP TABLE meta; DROP INDEX results_task; "
+                      "DROP INDEX results_latency; DROP INDEX results_bandwidth",
+                      NULL));
+    if (kit_url) OK(mrd__db_script(f->results->db, "DELETE FROM meridian_schema", NULL));
+    OK(f->results->db->driver->set_version(f->results->db, 1, NULL));
+    kit_reopen(f);
+    assert_int_equal(kit_number(f, "SELECT count(*) FROM tasks"), 0);
+    assert_int_equal(kit_number(f, "SELECT msg_size_bytes FROM comm_eval_results"), 5);
+    int version = 0;
+    OK(f->results->db->driver->version(f->results->db, &version, NULL));
+    assert_int_equal(version, MRD__RESULTS_SCHEMA);
+}
+
+static void test_experiments(void **state)
+{
+    fixture *f = *state;
+    mrd__buf out = {0};
+    mrd_sink sink = mrd__buf_sink(&out);
+    mrd_error error = {0};
+    int64_t id = 0, other = 0;
+    uint64_t removed = 0;
+    OK(mrd__results_experiment_add(f->results, "a \xc3\xa4", "what for", &id, NULL));
+    assert_int_equal(mrd__results_experiment_add(f->results, "a \xc3\xa4", NULL, &other, &error),
+                     MRD_ERR_STATE);
+    assert_string_equal(error.code, "exists");
+    assert_int_equal(mrd__results_experiment_add(f->results, "", NULL, &other, &error),
+                     MRD_ERR_ARGUMENT);
+    kit_add(f, "a \xc3\xa4", "ring", "1");
+    OK(mrd__results_experiments(f->results, id, &sink, NULL));
+    assert_non_null(strstr(out.data, "\"name\":\"a \xc3\xa4\",\"description\":\"what for\""));
+    assert_non_null(strstr(out.data, "\"results\":1}"));
+    mrd__buf_clear(&out);
+    OK(mrd__results_remove_experiment_id(f->results, id, &removed, NULL));
+    assert_int_equal(removed, 1);
+    OK(mrd__results_experiments(f->results, 0, &sink, NULL));
+    assert_string_equal(out.data, "{\"experiments\":[]}\n");
+    assert_int_equal(mrd__results_experiments(f->results, id, &sink, &error), MRD_ERR_NOT_FOUND);
+    mrd__buf_reset(&out);
+}
+
+/* Null sorts first upwards, on both engines; pages do not overlap. */
+static void test_nulls_and_pages(void **state)
+{
+    fixture *f = *state;
+    int64_t id;
+    kit_add(f, NULL, "ring", "1");
+    OK(mrd__results_add(f->results, f->trace, NULL, NULL, 0, false, &id, NULL));
+    mrd__field up[] = {{"sort_by", MRD__STR("total_latency_ns")}, {"sort_order", MRD__STR("asc")}};
+    expect_list(f, up, 2, "2,1", 2);
+    up[1].value = MRD__STR("desc");
+    expect_list(f, up, 2, "1,2", 2);
+    mrd__field ids[] = {{"experiment_id", MRD__STR("1")}, {"experiment_id", MRD__STR("7")}};
+    expect_list(f, ids, 2, "2,1", 2);
+    mrd__field escaped = {"topology_name", MRD__STR("torus\\_8")};
+    expect_list(f, &escaped, 1, "1", 1);
+}
+
+static void test_compare(void **state)
+{
+    fixture *f = *state;
+    mrd__buf out = {0};
+    mrd_sink sink = mrd__buf_sink(&out);
+    mrd_error error = {0};
+    kit_add(f, NULL, "ring", "1");
+    kit_add(f, NULL, "tree", "2");
+    kit_add(f, NULL, "ring", "2");
+    kit_add(f, NULL, "ring", "2");
+    mrd__field by = {"group_by", MRD__STR("algorithm")};
+    OK(mrd__results_compare(f->results, &by, 1, &sink, NULL));
+    assert_string_equal(out.data, "{\"x\":[1,2],\"groups\":[\"ring\",\"tree\"],"
+                                  "\"y\":[[1.5,1.5],[null,1.5]],"
+                                  "\"ids\":[[1,4],[null,2]],\"duplicates\":1}\n");
+    mrd__buf_clear(&out);
+    mrd__field ids[] = {{"result_id", MRD__STR("2")}, {"result_id", MRD__STR("3")}, by};
+    OK(mrd__results_compare(f->results, ids, 3, &sink, NULL));
+    assert_non_null(strstr(out.data, "\"ids\":[[3],[2]],\"duplicates\":0"));
+    mrd__field bad = {"y", MRD__STR("algorithm")};
+    assert_int_equal(mrd__results_compare(f->results, &bad, 1, &sink, &error), MRD_ERR_ARGUMENT);
+    assert_string_equal(error.code, "bad_parameter");
+    mrd__buf_reset(&out);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_add_and_show, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_missing_file_and_link, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_filters, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_refusals, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_paths_stay_inside, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_repair, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_newer_store_is_refused, setup, teardown),
+        T(test_add_and_show),
+        T(test_missing_file_and_link),
+        T(test_filters),
+        T(test_refusals),
+        T(test_paths_stay_inside),
+        T(test_repair),
+        T(test_a_folder_has_one_store),
+        T(test_newer_store_is_refused),
+        T(test_migration),
+        T(test_experiments),
+        T(test_nulls_and_pages),
+        T(test_compare),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return kit_run_on_both(tests, sizeof tests / sizeof *tests);
 }

@@ -177,7 +177,7 @@ static void test_by_hand(void **state)
     /* The credit comes at 500; 20 ns a link. */
     assert_true(find(&s, MRD__EV_THREAD_BLOCKED, "cdma_chip0_unit0_t0", 0, 0, "\"tcredit\""));
     assert_true(find(&s, MRD__EV_THREAD_UNBLOCKED, "cdma_chip0_unit0_t0", 500, 1, "\"tcredit\""));
-    assert_true(find(&s, MRD__EV_OSTD_CHANGE, "cdma_chip0_unit0", 500, 1, "{\"cmd\":1}"));
+    assert_true(find(&s, MRD__EV_OSTD_CHANGE, "cdma_chip0_unit0", 500, 1, "{\"cmd\":4}"));
     assert_true(find(&s, MRD__EV_LINK_BUSY, "link_c0_sw0_req", 500, 20,
                      "\"src\":0,\"dst\":1,\"bytes\":1000}"));
     assert_true(find(&s, MRD__EV_LINK_IDLE, "link_c0_sw0_req", 520, 0,

@@ -1,0 +1,148 @@
+/* Simulate one collective, or a sweep of them. Results are stored where --data or --store is
+ * written out; the default data folder does not count here. */
+#include "cli/cli.h"
+
+#include "base/os.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SPEC_MAX (16 << 20) /* a graph of thousands of nodes has a megabyte */
+#define PROGRESS_NS 200000000u
+
+static bool stores(const mrd__cli *cli)
+{
+    return mrd__cli_has(cli, "data") || mrd__cli_has(cli, "store");
+}
+
+static int open_store(const mrd__cli *cli, mrd_results **out)
+{
+    mrd__buf folder = {0};
+    mrd_error error = {0};
+    *out = NULL;
+    if (!stores(cli)) return MRD__EXIT_DONE;
+    mrd__cli_data_dir(cli, &folder);
+    mrd_status status = mrd_results_open(folder.data, mrd__cli_value(cli, "store"), out, &error);
+    mrd__buf_reset(&folder);
+    return status == MRD_OK ? MRD__EXIT_DONE : mrd__cli_fail(&error);
+}
+
+static mrd_status read_spec(const mrd__cli *cli, mrd__buf *out, mrd_error *error)
+{
+    const char *path = cli->operands.data[0];
+    return mrd__file_read(out, strcmp(path, "-") == 0 ? "/dev/stdin" : path, SPEC_MAX, error);
+}
+
+/* ---- The progress line ---- */
+
+typedef struct progress {
+    uint64_t start, told;
+    bool shown;
+} progress;
+
+static bool on_progress(void *ctx, double done, double total)
+{
+    progress *p = ctx;
+    uint64_t now = mrd__monotonic_ns();
+    if (now - p->told < PROGRESS_NS) return true;
+    double seconds = (double)(now - p->start) / 1e9, rate = done / seconds;
+    p->told = now;
+    p->shown = true;
+    if (total == 1)
+        fprintf(stderr, "\r%3.0f %%, %.0f s left \033[K", 100 * done,
+                rate > 0 ? (1 - done) / rate : 0);
+    else
+        fprintf(stderr, "\r%.0f of %.0f runs, %.2f/s, %.0f s left \033[K", done, total, rate,
+                rate > 0 ? (total - done) / rate : 0);
+    return true;
+}
+
+static void show_progress(mrd_sim_options *options, progress *p)
+{
+    *p = (progress){.start = mrd__monotonic_ns()};
+    p->told = p->start;
+    if (!isatty(STDERR_FILENO)) return;
+    options->progress = on_progress;
+    options->progress_ctx = p;
+}
+
+static void end_progress(const progress *p)
+{
+    if (p->shown) fputs("\r\033[K", stderr);
+}
+
+/* ---- Commands ---- */
+
+/* What both commands take; false: said. */
+static bool common_options(const mrd__cli *cli, mrd_sim_options *options)
+{
+    if (mrd__cli_has(cli, "experiment") && !stores(cli)) {
+        mrd__cli_usage(cli, "--experiment needs --data or --store: nothing is stored without");
+        return false;
+    }
+    options->experiment = mrd__cli_value(cli, "experiment");
+    return mrd__cli_uint(cli, "trace-limit", 1, UINT64_MAX, &options->trace_limit);
+}
+
+static int finish(const mrd__cli *cli, mrd_results **results, mrd__buf *spec, mrd_status status,
+                  bool untraced, const mrd_error *error)
+{
+    int code = status == MRD_OK ? MRD__EXIT_DONE : mrd__cli_fail(error);
+    if (untraced && status == MRD_OK)
+        mrd__cli_say("trace.enabled: no trace is kept without --data, --store%s",
+                     strcmp(cli->command->name, "sim run") == 0 ? " or --trace FILE" : "");
+    mrd_results_close(results);
+    mrd__buf_reset(spec);
+    return code;
+}
+
+int mrd__cmd_sim_run(const mrd__cli *cli)
+{
+    const char *trace = mrd__cli_value(cli, "trace");
+    mrd_sim_options options = {0};
+    if (!common_options(cli, &options)) return MRD__EXIT_USAGE;
+    if (trace && !trace[0] && !stores(cli))
+        return mrd__cli_usage(cli, "--trace needs a file name, --data or --store");
+    if (trace && trace[0] && stores(cli))
+        return mrd__cli_usage(cli, "--trace FILE and --data or --store: the store names the file");
+    options.trace = trace != NULL;
+    options.trace_path = trace && trace[0] ? trace : NULL;
+    int code = open_store(cli, &options.results);
+    if (code != MRD__EXIT_DONE) return code;
+    mrd__buf spec = {0};
+    mrd_error error = {0};
+    bool untraced = false;
+    progress p;
+    mrd_sink sink = mrd__cli_stdout();
+    mrd_format format = mrd__cli_has(cli, "json") ? MRD_FORMAT_JSON : MRD_FORMAT_TEXT;
+    mrd_status status = read_spec(cli, &spec, &error);
+    show_progress(&options, &p);
+    if (status == MRD_OK)
+        status = mrd_sim_run(spec.data, spec.size, &options, format, &sink, &untraced, &error);
+    end_progress(&p);
+    return finish(cli, &options.results, &spec, status, untraced, &error);
+}
+
+int mrd__cmd_sim_sweep(const mrd__cli *cli)
+{
+    uint64_t jobs = 0;
+    mrd_sim_options options = {0};
+    if (!common_options(cli, &options) || !mrd__cli_uint(cli, "jobs", 1, 1024, &jobs))
+        return MRD__EXIT_USAGE;
+    options.jobs = (uint32_t)jobs;
+    int code = open_store(cli, &options.results);
+    if (code != MRD__EXIT_DONE) return code;
+    mrd__buf spec = {0};
+    mrd_error error = {0};
+    bool untraced = false;
+    progress p;
+    mrd_sink sink = mrd__cli_stdout();
+    mrd_format format = mrd__cli_has(cli, "json") ? MRD_FORMAT_JSON : MRD_FORMAT_TEXT;
+    mrd_status status = read_spec(cli, &spec, &error);
+    show_progress(&options, &p);
+    if (status == MRD_OK)
+        status = mrd_sim_sweep(spec.data, spec.size, &options, format, &sink, &untraced, &error);
+    end_progress(&p);
+    return finish(cli, &options.results, &spec, status, untraced, &error);
+}
