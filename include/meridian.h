@@ -116,7 +116,8 @@ typedef struct mrd_open_options {
     uint32_t threads;         /* 0: one per core */
     mrd_progress_fn progress; /* may be NULL */
     void *progress_ctx;
-    const char *manifest; /* path of a manifest for these files, or NULL */
+    const char *manifest;      /* path of a manifest for these files, or NULL */
+    const char *manifest_text; /* or the manifest itself */
     mrd_align align;
     bool clock_linear; /* interpolate between clock snapshots; else the last one counts */
 } mrd_open_options;

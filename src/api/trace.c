@@ -63,6 +63,13 @@ mrd_status mrd_trace_summary(const mrd_trace *trace, const mrd_sink *sink, mrd_e
     return mrd__export_summary(trace->store, sink, error);
 }
 
+mrd_status mrd_trace_clocks(const mrd_trace *trace, mrd_format format, const mrd_sink *sink,
+                            mrd_error *error)
+{
+    mrd__assert(trace != NULL && sink != NULL);
+    return mrd__export_clocks(trace->store, format, sink, error);
+}
+
 mrd_status mrd_trace_lanes(const mrd_trace *trace, const mrd_sink *sink, mrd_error *error)
 {
     mrd__assert(trace != NULL && sink != NULL);

@@ -110,6 +110,8 @@ MRD_MUST_CHECK mrd_status mrd__cli_file_close(mrd__cli_file *file, mrd_status st
 
 /* ---- Traces (input.c) ---- */
 
+/* --threads, --manifest, --align, --clock-interpolation. False: said what is wrong. */
+bool mrd__cli_open_options(const mrd__cli *cli, mrd_open_options *options);
 /* Opens the paths as one trace with --threads, progress on stderr when it is a terminal. Returns
  * MRD__EXIT_DONE or the exit code, the error said. */
 int mrd__cli_open(const mrd__cli *cli, const char *const *paths, size_t count, mrd_trace **out);
@@ -132,6 +134,7 @@ int mrd__cmd_open(const mrd__cli *cli);
 int mrd__cmd_serve(const mrd__cli *cli);
 int mrd__cmd_info(const mrd__cli *cli);
 int mrd__cmd_dump(const mrd__cli *cli);
+int mrd__cmd_clocks(const mrd__cli *cli);
 int mrd__cmd_window(const mrd__cli *cli);
 int mrd__cmd_query(const mrd__cli *cli);
 int mrd__cmd_gen_event_trace(const mrd__cli *cli);

@@ -6,8 +6,8 @@
 /* data_dir: NULL for none. */
 static int run_server(const mrd__cli *cli, const char *data_dir, bool browser)
 {
-    uint64_t threads = 0;
-    if (!mrd__cli_uint(cli, "threads", 1, 1024, &threads)) return MRD__EXIT_USAGE;
+    mrd_open_options how;
+    if (!mrd__cli_open_options(cli, &how)) return MRD__EXIT_USAGE;
     mrd__server_options options = {
         .listen = mrd__cli_value(cli, "listen"),
         .data_dir = data_dir,
@@ -15,7 +15,8 @@ static int run_server(const mrd__cli *cli, const char *data_dir, bool browser)
         .paths = cli->operands.data,
         .path_count = cli->operands.count,
         .token = mrd__cli_value(cli, "token"),
-        .threads = (uint32_t)threads,
+        .threads = how.threads,
+        .how = &how,
         .open_browser = browser,
     };
     mrd_error error = {0};

@@ -10,6 +10,11 @@ const mrd__option mrd__common_options[] = {
 const mrd__option mrd__open_options[] = {
     {"threads", "N", "threads that read, 1 to 1024; default: one per core", false, 0},
     {"strict", NULL, "exit with 3 when anything in the input was lost", false, 0},
+    {"manifest", "FILE", "machines and clocks of the files: docs/merging.md", false, 0},
+    {"align", "HOW",
+     "files whose clocks nothing relates: realtime (default), start, collectives or none", false,
+     0},
+    {"clock-interpolation", "HOW", "between clock snapshots: step (default) or linear", false, 0},
     {0},
 };
 
@@ -37,8 +42,9 @@ static const mrd__option serve_options[] = {
 
 static const mrd__option dump_options[] = {
     {"table", "T",
-     "slice, instant, counter, flow, process, thread, track, args, metadata, loss or event", false,
-     't'},
+     "slice, instant, counter, flow, process, thread, track, args, metadata, loss, machine,\n"
+     "trace_file, clock_snapshot or event",
+     false, 't'},
     {"format", "F", "csv (default) or json: one object a line", false, 0},
     {0},
 };
@@ -162,6 +168,10 @@ const mrd__command mrd__commands[] = {
     {"dump", "FILE...", "plain rows of one table",
      "Times are absolute nanoseconds of the trace. Rows by time, then file order.", 1, -1, true,
      false, dump_options, mrd__cmd_dump},
+    {"clocks", "FILE...", "how the files came onto one timeline",
+     "The clocks of each file, the path of each to trace time, what was assumed, how far off it\n"
+     "may be and how fast clocks drift.",
+     1, -1, true, false, NULL, mrd__cmd_clocks},
     {"window", "FILE...", "what lies in a window of time",
      "An event trace is asked for its records; any other trace, or --tracks, for slices, instants\n"
      "and counters. Times are absolute nanoseconds. With --verbose the open intervals, anomalies\n"

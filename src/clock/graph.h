@@ -61,7 +61,8 @@ size_t mrd__clock_node_count(const mrd__clock_graph *graph);
 void mrd__clock_observe(mrd__clock_graph *graph, const uint32_t *nodes, const int64_t *values_ns,
                         size_t count, mrd__clock_source source);
 
-/* Readings of this clock are interpolated between neighbouring observations, whatever solve says. */
+/* Readings of this clock are interpolated between neighbouring observations, whatever solve says.
+ */
 void mrd__clock_linear(mrd__clock_graph *graph, uint32_t node);
 
 /* Choose every clock's path to target: fewest assumed edges, then fewest hops, then lowest ids.

@@ -11,6 +11,9 @@ MRD_MUST_CHECK mrd_status mrd__export_dump(const mrd__store *store, const char *
 /* `info`: TEXT or JSON (spec cli.md). */
 MRD_MUST_CHECK mrd_status mrd__export_info(const mrd__store *store, mrd_format format,
                                            const mrd_sink *sink, mrd_error *error);
+/* `clocks`: TEXT or JSON. */
+MRD_MUST_CHECK mrd_status mrd__export_clocks(const mrd__store *store, mrd_format format,
+                                             const mrd_sink *sink, mrd_error *error);
 /* bounds, view, counts, losses for the page (meridian.h, mrd_trace_summary). */
 MRD_MUST_CHECK mrd_status mrd__export_summary(const mrd__store *store, const mrd_sink *sink,
                                               mrd_error *error);

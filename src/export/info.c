@@ -50,7 +50,10 @@ static void files_json(mrd__buf *out, const mrd__store *store)
         text_json(out, "path", file->path, true);
         text_json(out, "format", file->format, false);
         number_json(out, "bytes", file->bytes, false);
-        text_json(out, "clock", file->clock, false);
+        if (file->clock != NULL) /* archives and what nobody read have none */
+            text_json(out, "clock", file->clock, false);
+        else
+            mrd__buf_text(out, ",\"clock\":null");
         number_json(out, "events", file->events, false);
         name_json(out, "phases", false);
         phases_json(out, file);

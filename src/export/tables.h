@@ -17,6 +17,9 @@ mrd_status mrd__dump_threads(const mrd__store *store, mrd__plain *plain, mrd_err
 mrd_status mrd__dump_tracks(const mrd__store *store, mrd__plain *plain, mrd_error *error);
 mrd_status mrd__dump_metadata(const mrd__store *store, mrd__plain *plain, mrd_error *error);
 mrd_status mrd__dump_losses(const mrd__store *store, mrd__plain *plain, mrd_error *error);
+mrd_status mrd__dump_machines(const mrd__store *store, mrd__plain *plain, mrd_error *error);
+mrd_status mrd__dump_files(const mrd__store *store, mrd__plain *plain, mrd_error *error);
+mrd_status mrd__dump_clock_values(const mrd__store *store, mrd__plain *plain, mrd_error *error);
 mrd_status mrd__dump_events(const mrd__store *store, mrd__plain *plain, mrd_error *error);
 
 /* Columns of the loss table; info writes the same rows as objects. */

@@ -324,8 +324,18 @@ static sibling sibling_of(const char *path)
     return (sibling){.input = {.path = mrd__strndup(path, strlen(path)), .parent = MRD__NONE}};
 }
 
-mrd_status mrd__inputs_open(const char *const *paths, size_t count, uint32_t threads,
-                            mrd__inputs *out, mrd_error *error)
+static mrd_status hold_text(const char *text, mrd__map *map, mrd_error *error)
+{
+    size_t size = strlen(text);
+    char *bytes = mrd__map_memory(map, MRD__MANIFEST_TEXT, size);
+    if (bytes == NULL) return mrd__fail(error, MRD_ERR_LIMIT, "bad_manifest", "no memory for it");
+    memcpy(bytes, text, size);
+    mrd__map_fit(map, size);
+    return MRD_OK;
+}
+
+mrd_status mrd__inputs_open(const char *const *paths, size_t count, const char *manifest_text,
+                            uint32_t threads, mrd__inputs *out, mrd_error *error)
 {
     opening o = {.threads = threads, .out = out};
     mrd__unpack_init(&o.unpack);
@@ -335,6 +345,12 @@ mrd_status mrd__inputs_open(const char *const *paths, size_t count, uint32_t thr
         sibling one = sibling_of(paths[i]);
         one.input.position = (uint32_t)i;
         status = mrd__map_open(&one.input.map, paths[i], error);
+        mrd__vec_push(&list, one);
+    }
+    if (manifest_text != NULL && status == MRD_OK) {
+        sibling one = sibling_of(MRD__MANIFEST_TEXT);
+        one.input.position = (uint32_t)count;
+        status = hold_text(manifest_text, &one.input.map, error);
         mrd__vec_push(&list, one);
     }
     return open_siblings(&o, &list, status, error);

@@ -19,6 +19,8 @@
  * text, of which a file may need several. */
 #define MRD__INPUTS_MAX 8192u
 
+#define MRD__MANIFEST_TEXT "(manifest)"
+
 typedef struct mrd__input_loss {
     mrd__loss_id id;
     uint64_t count;
@@ -44,10 +46,12 @@ typedef struct mrd__inputs {
     MRD__VEC(mrd__input) list;
 } mrd__inputs;
 
-/* The files of paths, unpacked. threads at least 1. Fails with what opening a file fails with, with
+/* The files of paths, unpacked, and a manifest given as text (NULL: none), which stands as a file
+ * of the name MRD__MANIFEST_TEXT. threads at least 1. Fails with what opening a file fails with, with
  * MRD_ERR_FORMAT "unknown_format" for a file nobody knows and for an archive without any trace,
  * "bad_archive", and with MRD_ERR_LIMIT. out is reset by the caller in any case. */
-MRD_MUST_CHECK mrd_status mrd__inputs_open(const char *const *paths, size_t count, uint32_t threads,
+MRD_MUST_CHECK mrd_status mrd__inputs_open(const char *const *paths, size_t count,
+                                           const char *manifest_text, uint32_t threads,
                                            mrd__inputs *out, mrd_error *error);
 /* The same of bytes in memory, taken from map: what a test and a fuzzer ask. */
 MRD_MUST_CHECK mrd_status mrd__inputs_of(mrd__map *map, const char *path, uint32_t threads,

@@ -44,8 +44,8 @@ typedef struct mrd__manifest {
     bool linear; /* of all files */
 } mrd__manifest;
 
-/* key as mrd__manifest_sniff tells it. MRD_ERR_FORMAT "bad_manifest": the JSON path, the value, what
- * is allowed. manifest is reset by the caller in any case. */
+/* key as mrd__manifest_sniff tells it. MRD_ERR_FORMAT "bad_manifest": the JSON path, the value,
+ * what is allowed. manifest is reset by the caller in any case. */
 MRD_MUST_CHECK mrd_status mrd__manifest_read(mrd__manifest *manifest, const char *key,
                                              mrd__str text, mrd_error *error);
 void mrd__manifest_reset(mrd__manifest *manifest);

@@ -26,13 +26,15 @@ static mrd_status open_inputs(const char *const *paths, size_t count,
     const char **all = mrd__new_array(const char *, count + 1);
     memcpy(all, paths, count * sizeof *all);
     if (manifest_is_new(paths, count, options)) all[count++] = options->manifest;
-    mrd_status status = mrd__inputs_open(all, count, threads, inputs, error);
+    const char *text = options != NULL ? options->manifest_text : NULL;
+    mrd_status status = mrd__inputs_open(all, count, text, threads, inputs, error);
     mrd__free(all);
     MRD__TRY(status);
-    if (options == NULL || options->manifest == NULL) return MRD_OK;
-    for (size_t i = 0; i < inputs->list.count; i++) {
+    if (options == NULL) return MRD_OK;
+    const char *named = text != NULL ? MRD__MANIFEST_TEXT : options->manifest;
+    for (size_t i = 0; named != NULL && i < inputs->list.count; i++) {
         const mrd__input *input = &inputs->list.data[i];
-        if (strcmp(input->path, options->manifest) != 0 || input->manifest) continue;
+        if (strcmp(input->path, named) != 0 || input->manifest) continue;
         status = mrd__fail(error, MRD_ERR_FORMAT, "bad_manifest",
                            "no manifest but %s, allowed is {\"meridian_manifest\": {...}} or "
                            "{\"perfetto_manifest\": {...}}",

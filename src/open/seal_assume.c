@@ -6,7 +6,8 @@
  *      at offset zero; not where the boots of both files are known and differ;
  *   3. nothing: two different real clocks are never set equal.
  *
- * Each is asked of every set of connected clocks once, files in order; what is set equal is told. */
+ * Each is asked of every set of connected clocks once, files in order; what is set equal is told.
+ */
 #include "open/clocks.h"
 
 static void set_equal(mrd__clocks *c, uint32_t a, uint32_t b)

@@ -1,8 +1,8 @@
 /* Clocks: ticks of whatever clock a file counts by become ns of the trace's clock.
  *
  * All snapshots of all files are known by now, so a late one counts for early events. Each file has
- * nodes of its own in the graph. What is known ties them: snapshots and sync rounds, what a manifest
- * declares, equal boots of one machine. What is then without a path is tied by assumption
+ * nodes of its own in the graph. What is known ties them: snapshots and sync rounds, what a
+ * manifest declares, equal boots of one machine. What is then without a path is tied by assumption
  * (seal_assume.c), and what is still left is dropped. Facts of files without a clock stand on their
  * private timeline. */
 #include "open/clocks.h"

@@ -114,6 +114,19 @@ static mrd_status ask_slice(const mrd_trace *trace, const mrd__request *request,
     return mrd_trace_slice(trace, (uint32_t)track, id, &sink, error);
 }
 
+static mrd_status ask_clocks(const mrd_trace *trace, const mrd__request *request, mrd__reply *reply,
+                             mrd_error *error)
+{
+    (void)request;
+    mrd_sink sink = mrd__buf_sink(&reply->body);
+    return mrd_trace_clocks(trace, MRD_FORMAT_JSON, &sink, error);
+}
+
+static void get_clocks(mrd__request *request, mrd__reply *reply)
+{
+    with_trace(request, reply, ask_clocks);
+}
+
 static void get_window(mrd__request *request, mrd__reply *reply)
 {
     with_trace(request, reply, ask_window);
@@ -158,35 +171,94 @@ static void delete_trace(mrd__request *request, mrd__reply *reply)
     finish(reply, status, &error);
 }
 
-typedef MRD__VEC(char *) path_list;
+typedef struct open_body { /* of POST /api/traces */
+    MRD__VEC(char *) paths;
+    char *manifest, *manifest_text;
+    mrd_open_options how;
+} open_body;
 
 static mrd_status bad_body(mrd_error *error, const char *what)
 {
     return mrd__fail(error, MRD_ERR_ARGUMENT, "bad_parameter",
-                     "%s, allowed is {\"paths\": [\"FILE\", ...]}", what);
+                     "%s, allowed is {\"paths\": [\"FILE\", ...], \"manifest\": \"FILE\" or {...}, "
+                     "\"align\": \"realtime\", \"start\", \"collectives\" or \"none\", "
+                     "\"clock_interpolation\": \"step\" or \"linear\"}",
+                     what);
 }
 
-static mrd_status parse_path_array(mrd__json *json, path_list *paths, mrd_error *error)
+/* A string without zero characters, decoded. */
+static mrd_status take_string(mrd__json_token token, char **out, mrd_error *error)
+{
+    if (token.type != MRD__JSON_STRING) return bad_body(error, "a member is not a string");
+    mrd__buf text = {0};
+    mrd__json_decode(&text, token.text, NULL);
+    bool zero = memchr(text.data ? text.data : "", 0, text.size) != NULL;
+    if (!zero) *out = mrd__strndup(text.data ? text.data : "", text.size);
+    mrd__buf_reset(&text);
+    return zero ? bad_body(error, "a string holds a zero character") : MRD_OK;
+}
+
+static mrd_status parse_path_array(mrd__json *json, open_body *body, mrd_error *error)
 {
     if (mrd__json_next(json).type != MRD__JSON_ARRAY)
         return bad_body(error, "paths is not an array");
     for (;;) {
         mrd__json_token token = mrd__json_next(json);
         if (token.type == MRD__JSON_ARRAY_END) return MRD_OK;
-        if (token.type != MRD__JSON_STRING || paths->count >= MRD__SERVER_PATHS)
+        if (token.type != MRD__JSON_STRING || body->paths.count >= MRD__SERVER_PATHS)
             return bad_body(error, "paths holds something else or too many");
-        mrd__buf text = {0};
-        mrd__json_decode(&text, token.text, NULL);
-        if (memchr(text.data ? text.data : "", 0, text.size)) {
-            mrd__buf_reset(&text);
-            return bad_body(error, "a path holds a zero character");
-        }
-        mrd__vec_push(paths, mrd__strndup(text.data ? text.data : "", text.size));
-        mrd__buf_reset(&text);
+        char *path = NULL;
+        MRD__TRY(take_string(token, &path, error));
+        mrd__vec_push(&body->paths, path);
     }
 }
 
-static mrd_status parse_open(const mrd__request *request, path_list *paths, mrd_error *error)
+/* A path, or the manifest itself. */
+static mrd_status parse_manifest(mrd__json *json, open_body *body, mrd_error *error)
+{
+    mrd__json_token token = mrd__json_next(json);
+    mrd__free(body->manifest);
+    mrd__free(body->manifest_text);
+    body->manifest = body->manifest_text = NULL;
+    if (token.type != MRD__JSON_OBJECT) return take_string(token, &body->manifest, error);
+    if (!mrd__json_skip(json, token)) return bad_body(error, "the body is not JSON");
+    body->manifest_text = mrd__strndup(json->data + token.offset, json->at - token.offset);
+    return MRD_OK;
+}
+
+/* The place of a word in a list of them. */
+static mrd_status parse_word(mrd__json *json, const char *const *words, int *out, mrd_error *error)
+{
+    mrd__json_token token = mrd__json_next(json);
+    for (*out = 0; words[*out] != NULL; ++*out)
+        if (token.type == MRD__JSON_STRING && mrd__str_is(token.text, words[*out])) return MRD_OK;
+    return bad_body(error, "align or clock_interpolation is something else");
+}
+
+static mrd_status parse_member(mrd__json *json, mrd__str key, open_body *body, mrd_error *error)
+{
+    static const char *const aligns[] = {"realtime", "start", "collectives", "none", NULL};
+    static const char *const between[] = {"step", "linear", NULL};
+    int word;
+    if (mrd__str_is(key, "paths")) return parse_path_array(json, body, error);
+    if (mrd__str_is(key, "manifest")) return parse_manifest(json, body, error);
+    if (mrd__str_is(key, "align")) {
+        MRD__TRY(parse_word(json, aligns, &word, error));
+        body->how.align = (mrd_align)word;
+        return MRD_OK;
+    }
+    if (mrd__str_is(key, "clock_interpolation")) {
+        MRD__TRY(parse_word(json, between, &word, error));
+        body->how.clock_linear = word == 1;
+        return MRD_OK;
+    }
+    return mrd__fail(error, MRD_ERR_ARGUMENT, "bad_parameter",
+                     "member %.*s is unknown, allowed are paths, manifest, align and "
+                     "clock_interpolation",
+                     (int)(key.size > 100 ? 100 : key.size), key.data);
+}
+
+static mrd_status parse_open(const mrd__request *request, open_body *body, mrd_error *error)
 {
     mrd__json json;
     mrd__json_init(&json, request->body.data ? request->body.data : "", request->body.size);
@@ -196,33 +268,33 @@ static mrd_status parse_open(const mrd__request *request, path_list *paths, mrd_
         mrd__json_token key = mrd__json_next(&json);
         if (key.type == MRD__JSON_OBJECT_END) break;
         if (key.type != MRD__JSON_KEY) return bad_body(error, "the body is not JSON");
-        if (!mrd__str_is(key.text, "paths"))
-            return mrd__fail(error, MRD_ERR_ARGUMENT, "bad_parameter",
-                             "member %.*s is unknown, allowed is paths",
-                             (int)(key.text.size > 100 ? 100 : key.text.size), key.text.data);
-        MRD__TRY(parse_path_array(&json, paths, error));
+        MRD__TRY(parse_member(&json, key.text, body, error));
     }
+    body->how.manifest = body->manifest;
+    body->how.manifest_text = body->manifest_text;
     return mrd__json_next(&json).type == MRD__JSON_END ? MRD_OK
                                                        : bad_body(error, "text after the object");
 }
 
 static void post_traces(mrd__request *request, mrd__reply *reply)
 {
-    path_list paths = {0};
+    open_body body = {0};
     mrd_error error = {0};
     int64_t id = 0;
-    mrd_status status = parse_open(request, &paths, &error);
+    mrd_status status = parse_open(request, &body, &error);
     if (status == MRD_OK)
-        status = mrd__traces_open(context(request)->traces, (const char *const *)paths.data,
-                                  paths.count, false, &id, &error);
+        status = mrd__traces_open(context(request)->traces, (const char *const *)body.paths.data,
+                                  body.paths.count, &body.how, false, &id, &error);
     if (status == MRD_OK) {
         reply->status = 202;
         mrd__buf_printf(&reply->body, "{\"trace_id\":%lld}", (long long)id);
     }
     finish(reply, status, &error);
-    for (size_t i = 0; i < paths.count; i++)
-        mrd__free(paths.data[i]);
-    mrd__vec_reset(&paths);
+    for (size_t i = 0; i < body.paths.count; i++)
+        mrd__free(body.paths.data[i]);
+    mrd__vec_reset(&body.paths);
+    mrd__free(body.manifest);
+    mrd__free(body.manifest_text);
 }
 
 static void get_events(mrd__request *request, mrd__reply *reply)
@@ -334,6 +406,7 @@ const mrd__route mrd__routes[] = {
     {"GET", "/api/traces/{trace_id}", get_trace},
     {"DELETE", "/api/traces/{trace_id}", delete_trace},
     {"GET", "/api/traces/{trace_id}/lanes", get_lanes},
+    {"GET", "/api/traces/{trace_id}/clocks", get_clocks},
     {"GET", "/api/traces/{trace_id}/window", get_window},
     {"POST", "/api/traces/{trace_id}/window", get_window},
     {"GET", "/api/traces/{trace_id}/slices/{track}/{id}", get_slice},

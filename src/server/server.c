@@ -347,8 +347,8 @@ static mrd_status start_parts(struct mrd__server *server, const mrd__server_opti
     snprintf(context->address, sizeof context->address, "%s", at->host);
     context->port = at->port;
     if (options->path_count > 0)
-        MRD__TRY(mrd__traces_open(context->traces, options->paths, options->path_count, true, &id,
-                                  error));
+        MRD__TRY(mrd__traces_open(context->traces, options->paths, options->path_count,
+                                  options->how, true, &id, error));
     else
         start_warming(server);
     return start_daemon(server, error);

@@ -10,9 +10,10 @@ typedef struct mrd__server_options {
     const char *store_url; /* NULL: data_dir/meridian.db */
     const char *const *paths; /* opened at start as one trace; may be NULL */
     size_t path_count;
-    const char *token; /* required where listen is not loopback; may be NULL */
-    uint32_t threads;  /* for opening traces; 0: one per core */
-    bool open_browser; /* start the desktop's browser on the page */
+    const char *token;           /* required where listen is not loopback; may be NULL */
+    uint32_t threads;            /* for opening traces; 0: one per core */
+    const mrd_open_options *how; /* of paths: manifest, align, interpolation; may be NULL */
+    bool open_browser;           /* start the desktop's browser on the page */
 } mrd__server_options;
 
 /* Serve until SIGINT or SIGTERM, then stop gracefully: running answers end, streams are closed.

@@ -38,6 +38,7 @@ struct mrd__trace_slot {
     uint64_t used;    /* tick of the last use, for the least recently used */
     slot_file *files;
     size_t file_count;
+    mrd_open_options how; /* its texts are owned */
     int64_t mtime_ns;
     uint64_t size, inode;
     mrd_trace *trace;
@@ -81,6 +82,8 @@ static void slot_free(mrd__trace_slot *slot)
     for (size_t i = 0; i < slot->file_count; i++)
         mrd__free(slot->files[i].path);
     mrd__free(slot->files);
+    mrd__free((char *)(uintptr_t)slot->how.manifest);
+    mrd__free((char *)(uintptr_t)slot->how.manifest_text);
     mrd__free(slot);
 }
 
@@ -183,8 +186,10 @@ static mrd_status open_files(mrd__trace_slot *slot, mrd_trace **out, mrd_error *
     const char **paths = mrd__new_array(const char *, slot->file_count);
     for (size_t i = 0; i < slot->file_count; i++)
         paths[i] = slot->files[i].path;
-    mrd_open_options options = {
-        .threads = slot->owner->threads, .progress = on_progress, .progress_ctx = slot};
+    mrd_open_options options = slot->how;
+    options.threads = slot->owner->threads;
+    options.progress = on_progress;
+    options.progress_ctx = slot;
     mrd_status status = mrd_trace_open(paths, slot->file_count, &options, out, error);
     mrd__free(paths);
     return status;
@@ -250,10 +255,18 @@ static mrd_status check_paths(mrd__traces *traces, const char *const *paths, siz
     return MRD_OK;
 }
 
+static const char *copy_of(const char *text)
+{
+    return text != NULL ? mrd__strndup(text, strlen(text)) : NULL;
+}
+
 mrd_status mrd__traces_open(mrd__traces *traces, const char *const *paths, size_t count,
-                            bool trusted, int64_t *id, mrd_error *error)
+                            const mrd_open_options *how, bool trusted, int64_t *id,
+                            mrd_error *error)
 {
     MRD__TRY(check_paths(traces, paths, count, trusted, error));
+    if (how != NULL && how->manifest != NULL)
+        MRD__TRY(check_paths(traces, &how->manifest, 1, trusted, error));
     mrd__trace_slot *slot = mrd__new(mrd__trace_slot);
     slot->owner = traces;
     slot->holders = 2; /* the list and the opener */
@@ -261,6 +274,11 @@ mrd_status mrd__traces_open(mrd__traces *traces, const char *const *paths, size_
     slot->files = mrd__new_array(slot_file, count);
     for (size_t i = 0; i < count; i++)
         slot_set_file(&slot->files[i], paths[i]);
+    if (how != NULL) {
+        slot->how = (mrd_open_options){.align = how->align, .clock_linear = how->clock_linear};
+        slot->how.manifest = copy_of(how->manifest);
+        slot->how.manifest_text = copy_of(how->manifest_text);
+    }
     pthread_mutex_lock(&traces->mutex);
     bool full = traces->stopping || count_listed(traces) >= MRD__SERVER_TRACES;
     if (!full) {
