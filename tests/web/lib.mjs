@@ -109,7 +109,7 @@ export async function paintedShare(page, title) {
     const canvas = stage.canvases.base;
     const top = Math.round((layout.top[at] - scrollTop) * ratio);
     const height = Math.round((layout.top[at + 1] - layout.top[at]) * ratio);
-    const { data } = canvas.getContext("2d").getImageData(0, top, canvas.width, height);
+    const { data } = canvas.getContext("2d").getImageData(0, stage.head + top, canvas.width, height);
     const background = window.meridian.stage.scene.theme.bgPixel;
     const pixels = new Uint32Array(data.buffer);
     // The line under a lane is not part of what it shows.

@@ -5,6 +5,7 @@ import type { Mode } from "../src/state/window.ts";
 import { DecoderClient } from "../src/tracks/client.ts";
 import type { Port } from "../src/tracks/client.ts";
 import { Feed } from "../src/tracks/feed.ts";
+import { movingRows, movingWindow } from "../src/tracks/moving.ts";
 import { makeQuestion } from "../src/tracks/questions.ts";
 import type { Answer, Question, WorkerReply, WorkerRequest } from "../src/wire/answers.ts";
 import type { ApiErrorBody, LaneRecord } from "../src/wire/types.ts";
@@ -18,7 +19,7 @@ class FakePort implements Port {
     if (request.type === "ask") this.asked.push(request);
   }
 
-  answer(events: number): void {
+  answer(events: number, bytes = 0): void {
     const open = this.asked.splice(0);
     for (const { ticket, question } of open) {
       const answer: Answer = {
@@ -26,7 +27,7 @@ class FakePort implements Port {
         end: question.end, buckets: question.buckets ?? 0, events, names: [], categories: [],
         lanes: new Map(), anomalies: [], details: null, values: null,
       };
-      this.reply({ type: "answer", ticket, answer, bytes: 0, ms: 1 });
+      this.reply({ type: "answer", ticket, answer, bytes, ms: 1 });
     }
   }
 
@@ -67,6 +68,7 @@ function setUp(events = Infinity) {
     layout: layOut(tree, new Set(), "", false), scrollTop: 0, height: 400, columns: 100,
     unchecked: new Set(unchecked),
   });
+  const frame = (): void => void (now += 16);
   const rest = (): void => {
     now += 1000;
     for (const timer of timers) {
@@ -75,7 +77,7 @@ function setUp(events = Infinity) {
       timer.run();
     }
   };
-  return { port, feed, modes, show, rest };
+  return { port, feed, modes, show, rest, frame };
 }
 
 const windowOf = (port: FakePort): Question | undefined =>
@@ -174,6 +176,70 @@ describe("feed", () => {
   });
 });
 
+describe("motion", () => {
+  test("a moving view is asked for wide and coarse, a resting one exactly", () => {
+    const { port, feed, show, rest, frame } = setUp();
+    show(1e6);
+    port.answer(1e6, 1e6);
+    rest();
+    for (const span of [5e5, 4e5, 3e5, 2e5, 1e5, 5e4, 3e4]) {
+      frame();
+      show(span);
+    }
+    expect(feed.moving).toBe(true);
+    expect(feed.anyBusy).toBe(true);
+    // The first change is answered as a single step would be, the motion waits behind it.
+    expect(windowOf(port)?.buckets).toBe(100);
+    port.answer(1e6, 1e6);
+    rest();
+    const last = windowOf(port)!;
+    expect(last.buckets).toBeLessThanOrEqual(100);
+    port.answer(1e6, 1e6);
+    rest();
+    rest();
+    expect(feed.moving).toBe(false);
+    const exact = windowOf(port) ?? last;
+    expect(exact.buckets).toBe(100);
+    expect(exact.end - exact.start).toBeLessThan(3.2e4);
+    port.answer(1e6);
+    rest();
+    expect(feed.anyBusy).toBe(false);
+    expect(port.asked.length).toBe(0);
+  });
+  test("nothing is asked while what is there reaches over the view", () => {
+    const { port, feed, show, rest, frame } = setUp();
+    show(1e6);
+    port.answer(1e6);
+    rest();
+    show(9e5);
+    port.answer(1e6);
+    for (const span of [8.9e5, 8.5e5, 8e5, 7e5, 5e5]) {
+      frame();
+      show(span);
+    }
+    expect(feed.moving).toBe(true);
+    expect(port.asked.length).toBe(0);
+  });
+  test("cells are as coarse as the bytes of a bucket demand, and no coarser than a sixth", () => {
+    const view = { start: 1000, span: 1200 };
+    const fine = movingWindow(view, 1200, 10);
+    expect(fine.buckets).toBe(1200);
+    const heavy = movingWindow(view, 1200, 1e6);
+    expect(heavy.buckets).toBe(400);
+    for (const one of [fine, heavy]) {
+      expect(one.start).toBeLessThanOrEqual(view.start);
+      expect(one.end).toBeGreaterThanOrEqual(view.start + view.span);
+    }
+  });
+  test("raw rows around a moving view stay under the mark", () => {
+    const view = { start: 1000, span: 1000 };
+    const wide = movingRows(view, 100, 1000);
+    expect(wide.end - wide.start).toBeGreaterThan(1999);
+    const dense = movingRows(view, 100, 50_000);
+    expect(dense.end - dense.start).toBeLessThan(1050);
+  });
+});
+
 describe("questions", () => {
   const events = buildTree([
     { id: 1, parent: null, kind: "interval", name: "x", component: "link_a,b_c_req",
@@ -181,7 +247,7 @@ describe("questions", () => {
     { id: 2, parent: null, kind: "instant", name: "y", component: "flow_0_1",
       category: "hop_arrive" },
   ]);
-  const base = { traceId: 7, kind: "trace" as const, start: 0.5, end: 1e21, traceEnd: 0 };
+  const base = { traceId: 7, kind: "trace" as const, start: 0.5, end: 1e21, traceEnd: 0, version: 0 };
   test("both members of a pair, commas of an id encoded", () => {
     const { url, body } = makeQuestion({ ...base, lanes: events.lanes, buckets: 10 });
     expect(url).toContain("/api/traces/7/trace?start_ns=0.5&end_ns=1e+21");

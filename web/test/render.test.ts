@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { CanvasRenderer } from "../src/render/canvas2d.ts";
-import type { Context2D, Surface } from "../src/render/canvas2d.ts";
+import { CanvasRenderer, DIRECT_PIXELS } from "../src/render/canvas2d.ts";
+import type { Context2D, Surface } from "../src/render/context.ts";
 import { FrameScheduler, Stale } from "../src/render/frame.ts";
 import { TextFitter } from "../src/render/text.ts";
 import { BAD_COLOR, DEPTHS } from "../src/render/theme.ts";
@@ -32,7 +32,6 @@ class Recorder {
     this.calls.push({ name, args, fill: String(this.fillStyle) });
   }
   fillRect(...args: number[]): void { this.keep("fillRect", ...args); }
-  clearRect(...args: number[]): void { this.keep("clearRect", ...args); }
   fillText(...args: unknown[]): void { this.keep("fillText", ...args); }
   measureText(text: string): { width: number } { return { width: text.length * 6 }; }
   drawImage(...args: unknown[]): void { this.keep("drawImage", ...args.slice(1)); }
@@ -68,19 +67,25 @@ const solid = (color: number): number => color * 1000 + DEPTHS;
 let renderer: CanvasRenderer;
 let scene: Scene;
 let base: Recorder;
-let over: Recorder;
 let lines: Recorder;
+let image: Uint32Array;
 
-function open(width: number, height: number, span: number, ratio = 1): void {
-  const surfaces = [surface(), surface(), surface()] as const;
-  [base, over, lines] = [surfaces[0].recorder, surfaces[1].recorder, surfaces[2].recorder];
+/** `direct` 0 gives the renderer of canvases too large to be filled in memory. */
+function open(
+  width: number, height: number, span: number, ratio = 1, direct = DIRECT_PIXELS,
+): void {
+  const surfaces = [surface(), surface()] as const;
+  [base, lines] = [surfaces[0].recorder, surfaces[1].recorder];
   renderer = new CanvasRenderer({
-    base: surfaces[0].surface, over: surfaces[1].surface, lines: surfaces[2].surface,
-    makeImage: (w, h) => ({ data: new Uint8ClampedArray(w * h * 4) }) as unknown as ImageData,
-    showOver: () => undefined,
+    base: surfaces[0].surface, lines: surfaces[1].surface,
+    makeImage: (w, h) => {
+      const data = new Uint8ClampedArray(w * h * 4);
+      image = new Uint32Array(data.buffer);
+      return { data } as unknown as ImageData;
+    },
     makeHatch: () => ({}) as unknown as CanvasImageSource,
-  });
-  renderer.resize(width, height, ratio);
+  }, direct);
+  renderer.resize(width, height, ratio, 46);
   scene = new Scene(renderer, theme);
   scene.prepare(0, span);
   renderer.begin(theme);
@@ -158,7 +163,40 @@ describe("strips", () => {
     expect(renderer.pixels[offset + 7]).toBe(4000 + depthOf(1e-9));
     expect(renderer.pixels[offset + 8]).toBe(4000);
   });
-  test("one upload a frame, one stretched drawImage a strip", () => {
+  test("one upload a frame; a strip fills the height of its row", () => {
+    const first = renderer.strip(3, 15);
+    renderer.pixels[first + 7] = 5;
+    const block = renderer.block(40, 4);
+    renderer.pixels[block + 100] = 6;
+    renderer.end();
+    expect(base.of("drawImage").length).toBe(0);
+    const [upload] = base.of("putImageData");
+    const [x, y, , spare] = upload!.args as number[];
+    expect([x, y! + spare!]).toEqual([0, 46]);
+    expect(upload!.args.slice(2)).toEqual([0, spare, 100, 50]);
+    const column = Array.from({ length: 50 }, (_, line) => image[(line + spare!) * 100 + 7]);
+    expect(column.map((pixel, line) => (pixel === 5 ? line : -1)).filter((line) => line >= 0))
+      .toEqual(Array.from({ length: 15 }, (_, at) => at + 3));
+    expect(image[(41 + spare!) * 100]).toBe(6);
+  });
+  test("rows cut by the edges keep what is inside; fills stay inside", () => {
+    const cut = renderer.strip(-5, 15);
+    renderer.pixels.fill(5, cut, cut + 100);
+    expect(renderer.block(-4, 8)).toBeGreaterThanOrEqual(0);
+    const low = renderer.strip(45, 15);
+    renderer.pixels.fill(6, low, low + 100);
+    renderer.fill(90, -5, 50, 10, "#123456");
+    renderer.end();
+    const spare = (base.of("putImageData")[0]!.args as number[])[3]!;
+    const line = (at: number): (number | undefined)[] =>
+      [...image.subarray((at + spare) * 100, (at + spare + 1) * 100)];
+    expect([line(9)[0], line(10)[0], line(44)[0], line(45)[0], line(49)[99]])
+      .toEqual([5, BG, BG, 6, 6]);
+    expect(renderer.strip(100_000, 15)).toBe(-1);
+    expect(renderer.block(-1000, 4)).toBe(-1);
+  });
+  test("large canvases: one upload of the lines, one stretched drawImage a strip", () => {
+    open(100, 50, 100, 1, 0);
     renderer.strip(3, 15);
     renderer.strip(20, 15);
     renderer.block(40, 4);
@@ -172,7 +210,7 @@ describe("strips", () => {
     expect(base.imageSmoothingEnabled).toBe(false);
   });
   test("device pixels: strips stand on whole lines", () => {
-    open(100, 50, 100, 2);
+    open(100, 50, 100, 2, 0);
     renderer.strip(3, 15);
     renderer.end();
     expect(base.of("drawImage")[0]?.args).toEqual([0, 0, 200, 1, 0, 6, 200, 30]);
@@ -185,7 +223,9 @@ describe("labels", () => {
     scene.prepare(10, 400);
     const row = bars([[0, 60, 2], [70, 100, 3], [200, 260, 4]]);
     labelBars(scene, row, ["aten::linear", "short", "a very long name"], 3, 15, -1, false);
-    const texts = over.of("fillText");
+    expect(base.of("fillText").length).toBe(0);
+    renderer.end();
+    const texts = base.of("fillText");
     expect(texts.map((call) => call.args[0])).not.toContain("short");
     expect(texts[0]?.args[1]).toBe(5);
     expect(texts[0]?.fill).toBe("ink2");
@@ -194,9 +234,10 @@ describe("labels", () => {
   test("unclosed bars get a dashed edge, truncated ones a notch", () => {
     const row = bars([[10, 40, 1, UNCLOSED], [50, 80, 1, LEFT_TRUNCATED]]);
     labelBars(scene, row, ["a", "b"], 4, 16, -1, true);
-    expect(over.of("setLineDash").length).toBe(2);
-    expect(over.of("fill").length).toBe(1);
-    expect(over.of("fillText").length).toBe(0);
+    renderer.end();
+    expect(base.of("setLineDash").length).toBe(2);
+    expect(base.of("fill").length).toBe(1);
+    expect(base.of("fillText").length).toBe(0);
   });
   test("a slice that owns a run of cells has its label there", () => {
     const map = new ColumnMap();
@@ -210,7 +251,8 @@ describe("labels", () => {
     };
     const offset = renderer.strip(0, 15);
     labelCells(scene, row, map, ["one", "two"], offset, 0, 15);
-    expect(over.of("fillText").map((call) => [call.args[0], call.args[1]]))
+    renderer.end();
+    expect(base.of("fillText").map((call) => [call.args[0], call.args[1]]))
       .toEqual([["one", 5], ["two", 65]]);
   });
   test("fitting is cached: a steady frame measures nothing", () => {
@@ -288,8 +330,9 @@ describe("lanes on screen", () => {
     answered: new Set(records.map((one) => String(one.id))), under: null, map: new ColumnMap(),
     underMap: new ColumnMap(),
   };
-  const feed = { slotOf: () => slot, anomalies: new Map() } as unknown as Feed;
+  const feed = { slotOf: () => slot, anomalies: new Map(), slow: () => false } as unknown as Feed;
   test("nothing outside the viewport is drawn, broken lanes are hatched", () => {
+    open(100, 50, 100, 1, 0);
     const layout = layOut(tree, new Set(), "", false);
     paintLanes(scene, feed, {
       layout, scrollTop: 400 * 24, width: 100, height: 50, unchecked: new Set(),
@@ -297,9 +340,11 @@ describe("lanes on screen", () => {
     renderer.end();
     // The third lane's bar begins below the edge of the canvas.
     expect(base.of("drawImage").length).toBe(2);
-    expect(over.of("fillRect").filter((call) => call.fill === "hatch").length).toBe(1);
+    expect(base.of("fillRect").filter((call) => call.fill === "acc").length).toBe(0);
+    expect(base.of("fillRect").filter((call) => call.fill === "hatch").length).toBe(1);
   });
   test("an unchecked lane is not drawn", () => {
+    open(100, 50, 100, 1, 0);
     const layout = layOut(tree, new Set(), "", false);
     paintLanes(scene, feed, {
       layout, scrollTop: 401 * 24, width: 100, height: 24, unchecked: new Set(["t401"]),

@@ -130,4 +130,16 @@ describe("request scheduler", () => {
     // Sent at rest or after the quiet time: either way it is wanted again.
     expect(scheduler.busy(0)).toBe(true);
   });
+  test("a wish taken back is not sent, and the same wish counts as new", () => {
+    const { clock, sent, scheduler } = setUp();
+    scheduler.want(0, "a", "a");
+    scheduler.want(0, "b", "b");
+    scheduler.unwant(0);
+    scheduler.settled(0, 1);
+    clock.advance(1000);
+    expect(sent.map((one) => one.question)).toEqual(["a"]);
+    expect(scheduler.anyBusy).toBe(false);
+    scheduler.want(0, "b", "b");
+    expect(sent.map((one) => one.question)).toEqual(["a", "b"]);
+  });
 });

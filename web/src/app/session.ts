@@ -20,9 +20,12 @@ import type { TraceInfo, TraceSummary } from "../wire/types.ts";
 
 /** While opening, the state is asked for this often should no event arrive, ms. */
 const POLL_MS = 400;
+/** The link is written when the view has rested so long: each writing is a message, ms. */
 const LINK_DELAY_MS = 250;
 /** Answers of several groups come close together: the texts are told once for all, ms. */
 const TELL_MS = 50;
+/** The same while the view moves: lane notes and counts can wait, frames cannot. */
+const TELL_MOVING_MS = 400;
 const TABS: readonly string[] = ["detail", "list", "losses"] satisfies Tab[];
 
 export function makeFeed(): { feed: Feed; client: DecoderClient } {
@@ -44,7 +47,9 @@ export function makeFeed(): { feed: Feed; client: DecoderClient } {
   const feed: Feed = new Feed(clock, client, {
     changed: () => {
       frames.invalidate(Stale.Full);
-      if (telling === 0) telling = window.setTimeout(tell, TELL_MS);
+      if (telling === 0) {
+        telling = window.setTimeout(tell, feed.moving ? TELL_MOVING_MS : TELL_MS);
+      }
     },
     modeChanged: (next) => (mode.value = next),
   });
@@ -187,16 +192,22 @@ export class Session {
 
   private keepLink(): void {
     let timer = 0;
+    let changed = 0;
+    const later = (ms: number): void => {
+      timer = window.setTimeout(() => {
+        timer = 0;
+        const left = changed + LINK_DELAY_MS - performance.now();
+        if (left > 1) later(left);
+        else this.writeNow();
+      }, ms);
+    };
     effect(() => {
       void [
         trace.value, view.value, folded.value, unchecked.value, selection.value, picked.value,
         tab.value,
       ];
-      if (timer !== 0) return;
-      timer = window.setTimeout(() => {
-        timer = 0;
-        this.writeNow();
-      }, LINK_DELAY_MS);
+      changed = performance.now();
+      if (timer === 0) later(LINK_DELAY_MS);
     });
   }
 

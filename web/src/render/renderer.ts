@@ -6,7 +6,7 @@ import type { CanvasTheme } from "./theme.ts";
  *
  * A strip is one line of pixels, one a device column, that is stretched over
  * the height of its row; a block has a line for each device pixel of height.
- * Both are filled by the caller in `pixels` and drawn when the frame ends.
+ * Both begin as background, are filled by the caller in `pixels` and drawn when the frame ends.
  * All other lengths are CSS pixels.
  */
 export interface Renderer {
@@ -15,9 +15,10 @@ export interface Renderer {
   readonly ratio: number;
   readonly pixels: Uint32Array;
 
-  resize(width: number, height: number, ratio: number): void;
+  /** `head` CSS pixels above the lanes are left to others. */
+  resize(width: number, height: number, ratio: number, head?: number): void;
   begin(theme: CanvasTheme): void;
-  /** Offset of a new strip in `pixels`, or -1 when the frame has no lines left. */
+  /** Offset of a new strip in `pixels`, or -1 when the frame has no lines left for it. */
   strip(y: number, height: number): number;
   /** Offset of a new block of `lines` lines, or -1. */
   block(y: number, lines: number): number;

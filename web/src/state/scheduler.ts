@@ -57,6 +57,15 @@ export class GroupScheduler<Question> {
     else this.restart(group, slot);
   }
 
+  /** Takes back a wish that waits: what is shown will do. The next wish is a new one. */
+  unwant(group: number): void {
+    const slot = this.slots.get(group);
+    if (slot === undefined) return;
+    slot.question = null;
+    slot.key = slot.ticket === null ? "" : slot.sentKey;
+    this.stopTimer(slot);
+  }
+
   /** Whether the ticket is the one in flight; frees the group for the next question. */
   settled(group: number, ticket: number): boolean {
     const slot = this.slots.get(group);

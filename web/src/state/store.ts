@@ -25,6 +25,11 @@ export const timeZero = computed(() => {
 });
 /** Visible window; written through state/actions alone. */
 export const view = signal<View>({ start: 0, span: 1 });
+/**
+ * The window as texts show it: follows `view` a few times a second, since a text that changes
+ * in every frame cannot be read and makes the browser lay out the page anew. Written by the stage.
+ */
+export const calmView = signal<View>({ start: 0, span: 1 });
 /** First visible content pixel of the lanes. */
 export const scrollTop = signal(0);
 /** Keys of folded groups. */

@@ -16,8 +16,16 @@ import { densest } from "./paintPoints.ts";
 import { makeQuestion } from "./questions.ts";
 import type { Wanted } from "./questions.ts";
 import { ColumnMap } from "./scene.ts";
+import { covers, movingRows, movingWindow } from "./moving.ts";
 
-/** Keeps the answers that the canvas shows in step with the view. */
+/**
+ * Keeps the answers that the canvas shows in step with the view.
+ *
+ * A view at rest is asked for exactly: one bucket a device pixel, or raw rows. A view in motion
+ * is drawn from answers that are stretched; only when they no longer reach over the view, or
+ * their cells have become coarse, is another asked for, wider than the view and of cells as
+ * coarse as the rows of the lanes demand. So what a motion costs does not grow with the trace.
+ */
 
 export interface Slot {
   readonly chunk: Chunk;
@@ -33,12 +41,18 @@ export interface Slot {
   lanes: readonly Lane[];
   readonly set: Set<string>;
   setVersion: number;
+  /** `setVersion` of the question that `answer` answers. */
+  answeredVersion: number;
+  /** Bytes that a bucket of the last aggregated answer took. */
+  bytesPerBucket: number;
   /** When the question in flight was sent. */
   askedAt: number;
 }
 
 /** Share of the lower mark that a guess must stay under to switch to raw. */
 const SURE = 0.6;
+/** A view that has not changed for so long is at rest. */
+export const REST_MS = 120;
 /** An answer that takes longer shows a loading bar. */
 const SLOW_MS = 150;
 
@@ -75,7 +89,13 @@ export class Feed {
   private readonly tickets = new Map<number, number>();
   private readonly visible = new Set<Slot>();
   private input: FeedInput | null = null;
-  private eventsSpan = 0;
+  /** What the next guess of events in view is made from. */
+  private guessEvents = 0;
+  private guessSpan = 0;
+  /** When the view last changed, and whether it changed more than once without a rest. */
+  private changedAt = -Infinity;
+  private inMotion = false;
+  private restTimer: number | null = null;
 
   constructor(
     private readonly clock: Clock, private readonly client: DecoderClient,
@@ -93,13 +113,16 @@ export class Feed {
     this.scales.clear();
     this.anomalies.clear();
     this.visible.clear();
+    this.inMotion = false;
+    this.changedAt = -Infinity;
     this.setMode(nextMode("aggregated", events));
     this.events = 0;
-    this.eventsSpan = 0;
+    this.guessEvents = 0;
+    this.guessSpan = 0;
     this.slots = chunks.map((chunk) => ({
       chunk, answer: null, answered: new Set<string>(), under: null, error: null,
       map: new ColumnMap(), underMap: new ColumnMap(), lanes: [], set: new Set<string>(),
-      setVersion: 0, askedAt: 0,
+      setVersion: 0, answeredVersion: -1, bytesPerBucket: 0, askedAt: 0,
     }));
     this.slotOfLane = new Array<Slot | undefined>(lanes);
     for (const slot of this.slots) {
@@ -119,13 +142,22 @@ export class Feed {
     return this.scheduler.busy(slot.chunk.id);
   }
 
-  /** Whether an answer has been outstanding long enough to say so. */
+  /**
+   * Whether an answer has been outstanding long enough to say so. While the view moves there is
+   * always one on its way: only lanes that have nothing to show say it then.
+   */
   slow(slot: Slot): boolean {
-    return this.busy(slot) && this.clock.now() - slot.askedAt > SLOW_MS;
+    if (!this.busy(slot) || (this.inMotion && slot.answer !== null)) return false;
+    return this.clock.now() - slot.askedAt > SLOW_MS;
   }
 
   get anyBusy(): boolean {
-    return this.scheduler.anyBusy;
+    return this.inMotion || this.scheduler.anyBusy;
+  }
+
+  /** Whether the view is changing from frame to frame. */
+  get moving(): boolean {
+    return this.inMotion;
   }
 
   get allSlots(): readonly Slot[] {
@@ -156,11 +188,36 @@ export class Feed {
   update(input: FeedInput): void {
     const before = this.input;
     this.input = input;
-    if (this.mode === "raw" && before !== null && input.view.span > this.eventsSpan
-      && estimateEvents(this.events, this.eventsSpan, input.view.span) > AGGREGATED_ABOVE) {
+    if (this.mode === "raw" && before !== null && input.view.span > this.guessSpan
+      && this.guess(input.view.span) > AGGREGATED_ABOVE) {
       this.setMode("aggregated");
     }
+    if (before !== null && before.view !== input.view) this.moved();
     this.ask();
+  }
+
+  /** The view changed: soon after another change, that is a motion, which ends with a rest. */
+  private moved(): void {
+    const now = this.clock.now();
+    if (now - this.changedAt < REST_MS) this.inMotion = true;
+    this.changedAt = now;
+    if (this.inMotion && this.restTimer === null) this.awaitRest(REST_MS);
+  }
+
+  private awaitRest(ms: number): void {
+    this.restTimer = this.clock.later(ms, () => {
+      this.restTimer = null;
+      const left = this.changedAt + REST_MS - this.clock.now();
+      if (left > 0) return this.awaitRest(left);
+      this.inMotion = false;
+      this.ask();
+      this.out.changed();
+    });
+  }
+
+  /** Events that a window of this width is guessed to hold. */
+  private guess(span: number): number {
+    return estimateEvents(this.guessEvents, this.guessSpan, span);
   }
 
   private setMode(mode: Mode): void {
@@ -173,16 +230,35 @@ export class Feed {
     const input = this.input;
     if (input === null || input.columns < 2 || input.layout.lanes.length === 0) return;
     this.chooseLanes(input);
-    const aligned = alignWindow(input.view, bucketsFor(input.columns));
+    const whole = bucketsFor(input.columns);
+    const exact = alignWindow(input.view, whole);
     for (const slot of this.visible) {
       const raw = this.mode === "raw" && slot.chunk.kind !== "counter";
-      const buckets = raw ? null : aligned.buckets;
-      const key = `${buckets}|${aligned.start}|${aligned.width}|${slot.setVersion}`;
+      let window = exact;
+      if (this.inMotion) {
+        if (this.stillCovers(slot, raw, input.view, input.columns)) {
+          this.scheduler.unwant(slot.chunk.id);
+          continue;
+        }
+        window = raw ? movingRows(input.view, whole, this.guess(input.view.span))
+          : movingWindow(input.view, whole, slot.bytesPerBucket);
+      }
+      const buckets = raw ? null : window.buckets;
+      const key = `${buckets}|${window.start}|${window.width}|${slot.setVersion}`;
       this.scheduler.want(slot.chunk.id, key, {
         traceId: input.traceId, kind: slot.chunk.kind, lanes: slot.lanes,
-        start: aligned.start, end: aligned.end, buckets, traceEnd: input.bounds.end,
+        start: window.start, end: window.end, buckets, traceEnd: input.bounds.end,
+        version: slot.setVersion,
       });
     }
+  }
+
+  /** Whether what a slot shows will do while the view moves. */
+  private stillCovers(slot: Slot, raw: boolean, view: View, columns: number): boolean {
+    const { answer } = slot;
+    if (answer === null || slot.answeredVersion !== slot.setVersion) return false;
+    if ((answer.mode === "raw") !== raw) return false;
+    return covers(answer, view, columns);
   }
 
   /** Collects the lanes on screen by chunk; a chunk's set changes only when it must. */
@@ -228,8 +304,11 @@ export class Feed {
     const sent = this.client.ask(makeQuestion(wanted), (answer, error, timing) => {
       this.tickets.delete(ticket);
       if (!this.scheduler.settled(group, ticket)) return;
-      if (answer !== null) this.accept(slot, answer, asked, timing);
-      else if (error !== null) this.refuse(slot, error.body);
+      if (answer !== null) {
+        slot.answeredVersion = wanted.version;
+        this.accept(slot, answer, asked, timing);
+      }
+      if (error !== null) this.refuse(slot, error.body);
     });
     this.tickets.set(ticket, sent);
     slot.askedAt = this.clock.now();
@@ -249,6 +328,7 @@ export class Feed {
     slot.answer = answer;
     slot.answered = asked;
     slot.error = null;
+    if (answer.buckets > 0) slot.bytesPerBucket = timing.bytes / answer.buckets;
     this.lastMs = timing.ms;
     this.columns = answer.buckets === 0 ? this.columns : answer.buckets;
     for (const one of answer.anomalies) {
@@ -291,7 +371,7 @@ export class Feed {
   private settle(): void {
     if (this.input === null) return;
     const { span } = this.input.view;
-    const moving = this.scheduler.anyBusy;
+    const moving = this.anyBusy;
     let events = 0;
     for (const { chunk, answer } of this.visible) {
       if (chunk.kind === "counter") continue;
@@ -299,13 +379,14 @@ export class Feed {
       events += moving ? estimateEvents(answer.events, answer.end - answer.start, span)
         : answer.events;
     }
+    this.guessEvents = events;
+    this.guessSpan = span;
     if (moving) {
       // A view that does not rest is judged by a guess, so with a wide margin.
       if (this.mode === "aggregated" && events < RAW_BELOW * SURE) this.change("raw");
       return;
     }
     this.events = events;
-    this.eventsSpan = span;
     this.change(nextMode(this.mode, events));
   }
 

@@ -107,17 +107,17 @@ export function paintCells(
     }
     return;
   }
+  // Stretched cells span several columns: what a cell looks like is looked up once.
   let known = -1;
-  let ramp = depths[0]!;
+  let pixel = 0;
   for (let column = first; column < last; column++) {
     const bucket = at[column]!;
     if (bucket < 0) continue;
-    const now = color[bucket]!;
-    if (now !== known) {
-      known = now;
-      ramp = depths[now]!;
+    if (bucket !== known) {
+      known = bucket;
+      pixel = depths[color[bucket]!]![depth[bucket]!]!;
     }
-    pixels[offset + column] = ramp[depth[bucket]!]!;
+    pixels[offset + column] = pixel;
   }
 }
 

@@ -19,6 +19,8 @@ import type { ColumnMap, Scene } from "./scene.ts";
 export const SLICES_TOP = 3;
 const INTERVAL_INSET = 4;
 const INSTANT_INSET = 5;
+/** Height of the bar over a lane whose answer is late. */
+const LOADING_BAR = 2;
 /** Colour of instants of event traces and of the two interval forms is fixed, others hash. */
 const HOP_COLOR = 2;
 const OSTD_COLOR = 1;
@@ -83,6 +85,9 @@ function paintLane(
       const inset = port.layout.dense ? 0 : INTERVAL_INSET;
       renderer.hatch(y + inset, height - 2 * inset);
     }
+    if (feed.slow(slot)) {
+      renderer.mark(0, y, port.width, port.layout.dense ? 1 : LOADING_BAR, theme.acc);
+    }
   }
   if (!port.layout.dense) renderer.fill(0, y + height - 1, port.width, 1, theme.line);
 }
@@ -116,8 +121,6 @@ function paintRows(
     if (top >= port.height) break;
     const offset = scene.renderer.strip(top, high);
     if (offset < 0) return;
-    const { pixels, columns } = scene.renderer;
-    pixels.fill(scene.theme.bgPixel, offset, offset + columns);
     if (under) paintUnder(scene, feed, slot, lane, row, offset);
     if (slot.answer === null || !slot.answered.has(lane.dataKey)) continue;
     paintRow(scene, feed, slot.answer, slot.map, lane, row, offset);

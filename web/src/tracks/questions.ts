@@ -13,6 +13,8 @@ export interface Wanted {
   readonly end: number;
   readonly buckets: number | null;
   readonly traceEnd: number;
+  /** Of the set of lanes, given back with the answer. */
+  readonly version: number;
 }
 
 /** Longest request line the server must take is 64 KiB; room is left for headers of others. */

@@ -95,7 +95,7 @@ export class RangeQuery {
   ): Promise<Answer> {
     const asked = this.client.promise(makeQuestion({
       traceId: input.traceId, kind, lanes, start: input.start, end: input.end, buckets,
-      traceEnd: input.traceEnd,
+      traceEnd: input.traceEnd, version: 0,
     }));
     this.tickets.push(asked.ticket);
     return asked.answer;

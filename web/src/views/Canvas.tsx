@@ -136,17 +136,15 @@ function minimapPress(event: PointerEvent): void {
 export function CanvasArea({ feed, onStage }: { feed: Feed; onStage?: (stage: Stage) => void }) {
   const box = useRef<HTMLDivElement>(null);
   const base = useRef<HTMLCanvasElement>(null);
-  const over = useRef<HTMLCanvasElement>(null);
   const overlay = useRef<HTMLCanvasElement>(null);
   const glass = useRef<HTMLDivElement>(null);
-  const ruler = useRef<HTMLCanvasElement>(null);
-  const minimap = useRef<HTMLCanvasElement>(null);
+  const ruler = useRef<HTMLDivElement>(null);
+  const minimap = useRef<HTMLDivElement>(null);
   const [tip, setTip] = useState<Tip | null>(null);
   useEffect(() => {
     const stage = new Stage({
-      base: base.current!, over: over.current!, overlay: overlay.current!,
-      ruler: ruler.current!, minimap: minimap.current!,
-      glass: glass.current!,
+      base: base.current!, overlay: overlay.current!,
+      ruler: ruler.current!, minimap: minimap.current!, glass: glass.current!,
     }, feed);
     let at: readonly [number, number] | null = null;
     // What lies under a resting pointer changes when answers come in.
@@ -181,12 +179,11 @@ export function CanvasArea({ feed, onStage }: { feed: Feed; onStage?: (stage: St
   }, [feed]);
   return (
     <div class="stage">
-      <canvas class="minimap" ref={minimap} aria-label={t("canvas.minimap")}
+      <canvas class="base" ref={base} aria-hidden="true" />
+      <div class="minimap" ref={minimap} role="img" aria-label={t("canvas.minimap")}
         onPointerDown={minimapPress} />
-      <canvas class="ruler" ref={ruler} aria-hidden="true" />
+      <div class="ruler" ref={ruler} aria-hidden="true" />
       <div class="canvases" ref={box}>
-        <canvas ref={base} aria-hidden="true" />
-        <canvas ref={over} aria-hidden="true" />
         <canvas ref={overlay} aria-hidden="true" />
         <div class="glass" ref={glass} tabIndex={0} role="application"
           aria-label={t("canvas.label")} />

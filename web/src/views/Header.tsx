@@ -1,6 +1,6 @@
 import { formatDuration } from "../base/time.ts";
 import { changeSettings, resetView, zoom } from "../state/actions.ts";
-import { bounds, laneFilter, panel, settings, view } from "../state/store.ts";
+import { bounds, calmView, laneFilter, panel, settings } from "../state/store.ts";
 import type { Panel } from "../state/store.ts";
 import { ZOOM_STEP } from "../state/window.ts";
 import { language, t } from "../state/words.ts";
@@ -38,7 +38,7 @@ function Zoom() {
     <span class="zoom" role="group">
       <button class="flat" title={t("head.zoomOut")} aria-label={t("head.zoomOut")}
         onClick={() => zoom(1 / BUTTON_ZOOM, 0.5)}>−</button>
-      <output title={t("head.span", { total })}>{formatDuration(view.value.span, 4)}</output>
+      <output title={t("head.span", { total })}>{formatDuration(calmView.value.span, 4)}</output>
       <button class="flat" title={t("head.zoomIn")} aria-label={t("head.zoomIn")}
         onClick={() => zoom(BUTTON_ZOOM, 0.5)}>+</button>
     </span>

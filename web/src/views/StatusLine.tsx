@@ -2,7 +2,7 @@ import { formatCount } from "../base/num.ts";
 import { formatDuration, formatTime } from "../base/time.ts";
 import { changeSettings } from "../state/actions.ts";
 import {
-  canvasSize, cursor, mode, settings, status, tab, timeZero, trace, tree, view,
+  calmView, canvasSize, cursor, mode, settings, status, tab, timeZero, trace, tree,
 } from "../state/store.ts";
 import { t, tn } from "../state/words.ts";
 
@@ -26,7 +26,7 @@ function LossBadge() {
 function Cursor() {
   const at = cursor.value;
   // Not finer than what a pixel can mean.
-  const fractional = view.value.span / canvasSize.value.width < 1;
+  const fractional = calmView.value.span / canvasSize.value.width < 1;
   const time = at === null ? "" : formatTime(at - timeZero.value, fractional);
   return <span id="cursor">{at === null ? "" : t("status.cursor", { time })}</span>;
 }

@@ -114,13 +114,11 @@ function barsPicture(
   return canvas;
 }
 
+/** Paints into the context from where its origin is; all in device pixels. */
 export function paintMinimap(
-  canvas: HTMLCanvasElement, theme: CanvasTheme, feed: Feed, bounds: Bounds, view: View,
+  context: CanvasRenderingContext2D, width: number, height: number, theme: CanvasTheme,
+  feed: Feed, bounds: Bounds, view: View,
 ): void {
-  const context = canvas.getContext("2d");
-  if (context === null) return;
-  const { width, height } = canvas;
-  context.setTransform(1, 0, 0, 1, 0, 0);
   context.drawImage(barsPicture(width, height, theme, feed, bounds), 0, 0);
   const unit = width / (bounds.end - bounds.start);
   const left = (view.start - bounds.start) * unit;

@@ -1,20 +1,18 @@
-import { laneAt } from "../state/lanes.ts";
 import { cursor, picked, selection, view } from "../state/store.ts";
 import { rowHeight, rowTop } from "../tracks/paintLanes.ts";
 import type { Stage } from "./stage.ts";
 
-/** Selection, picked slice, cursor and loading bars, over the lanes. */
+/** Selection, picked slice and cursor, over the lanes. */
 
 const DASH = [4, 3];
 const NO_DASH: number[] = [];
-const LOADING_BAR = 2;
 
 /** Canvases that hold nothing now. */
 const empty = new WeakSet<HTMLCanvasElement>();
 
 function hasContent(stage: Stage): boolean {
   if (stage.drag !== null || cursor.peek() !== null) return true;
-  return selection.peek() !== null || picked.peek() !== null || stage.feed.anyBusy;
+  return selection.peek() !== null || picked.peek() !== null;
 }
 
 export function paintOverlay(stage: Stage): void {
@@ -35,7 +33,6 @@ export function paintOverlay(stage: Stage): void {
   const unit = width / now.span;
   paintSelection(stage, context, width, height, unit);
   paintPicked(stage, context, width, unit);
-  paintLoading(stage, context, width);
   const at = cursor.peek();
   if (at !== null && stage.drag === null) {
     context.globalAlpha = 0.6;
@@ -89,20 +86,5 @@ function paintPicked(
       x0 - 0.5, y - 0.5, Math.max(2, x1 - x0) + 1, rowHeight(lane, height, layout.dense) + 1,
     );
     return;
-  }
-}
-
-/** A thin bar over the lanes whose answer is on its way. */
-function paintLoading(stage: Stage, context: CanvasRenderingContext2D, width: number): void {
-  const { layout, scrollTop, height } = stage.port;
-  context.fillStyle = stage.colors.acc;
-  for (let at = Math.max(0, laneAt(layout, scrollTop)); at < layout.lanes.length; at++) {
-    const y = layout.top[at]! - scrollTop;
-    if (y >= height) break;
-    const slot = stage.feed.slotOf(layout.lanes[at]!);
-    if (slot === undefined || !stage.feed.slow(slot)) continue;
-    context.globalAlpha = 0.7;
-    context.fillRect(0, y, width, Math.min(LOADING_BAR, layout.top[at + 1]! - layout.top[at]!));
-    context.globalAlpha = 1;
   }
 }

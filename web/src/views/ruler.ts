@@ -23,16 +23,14 @@ function label(tick: number, ns: number, step: number, unit: TimeUnit): string {
   return text;
 }
 
-/** `zero` is the relative time that is labelled 0. */
+/**
+ * Paints into the context from where its origin is; all in CSS pixels. `zero` is the relative
+ * time that is labelled 0.
+ */
 export function paintRuler(
-  canvas: HTMLCanvasElement, theme: CanvasTheme, view: View, zero: number,
+  context: CanvasRenderingContext2D, width: number, height: number, theme: CanvasTheme,
+  view: View, zero: number,
 ): void {
-  const context = canvas.getContext("2d");
-  if (context === null) return;
-  const ratio = devicePixelRatio;
-  const width = canvas.width / ratio;
-  const height = canvas.height / ratio;
-  context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.fillStyle = theme.bg2;
   context.fillRect(0, 0, width, height);
   const step = niceStep((view.span * TICK_ROOM) / width);

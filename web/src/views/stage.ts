@@ -1,16 +1,18 @@
 import { effect } from "@preact/signals";
-import { CanvasRenderer, browserSurfaces } from "../render/canvas2d.ts";
+import { CanvasRenderer } from "../render/canvas2d.ts";
+import { browserSurfaces } from "../render/context.ts";
 import { Stale, frames } from "../render/frame.ts";
 import { readTheme } from "../render/theme.ts";
 import type { CanvasTheme } from "../render/theme.ts";
 import {
-  bounds, canvasSize, cursor, layout, picked, scrollTop, selection, settings, timeZero, trace,
-  unchecked, view,
+  bounds, calmView, canvasSize, cursor, layout, picked, scrollTop, selection, settings, timeZero,
+  trace, unchecked, view,
 } from "../state/store.ts";
 import type { Feed } from "../tracks/feed.ts";
 import { paintLanes } from "../tracks/paintLanes.ts";
 import type { Viewport } from "../tracks/paintLanes.ts";
 import { Scene } from "../tracks/scene.ts";
+import type { View } from "../state/window.ts";
 import { paintMinimap } from "./minimap.ts";
 import { paintOverlay } from "./overlay.ts";
 import { paintRuler } from "./ruler.ts";
@@ -18,12 +20,14 @@ import { paintRuler } from "./ruler.ts";
 /** The canvases of the timeline and the painters that keep them in step with the state. */
 
 export interface StageCanvases {
+  /** Minimap, ruler and lanes: one canvas, since each costs a copy in every frame. */
   readonly base: HTMLCanvasElement;
-  readonly over: HTMLCanvasElement;
+  /** Selection and cursor, over the lanes. */
   readonly overlay: HTMLCanvasElement;
-  readonly ruler: HTMLCanvasElement;
-  readonly minimap: HTMLCanvasElement;
-  /** Lies over all and takes the pointer: canvases that are empty are off the screen. */
+  /** The places of minimap and ruler; they have no pixels of their own. */
+  readonly minimap: HTMLElement;
+  readonly ruler: HTMLElement;
+  /** Lies over all and takes the pointer: an empty overlay is off the screen. */
   readonly glass: HTMLElement;
 }
 
@@ -34,16 +38,29 @@ export interface DragRange {
   zoom: boolean;
 }
 
+/** Texts that tell the view change no faster than this, ms. */
+const CALM_MS = 150;
+
 export class Stage {
   readonly scene: Scene;
   readonly port: { -readonly [Key in keyof Viewport]: Viewport[Key] };
   drag: DragRange | null = null;
+  /** Device pixels of the canvas above the lanes. */
+  head = 0;
+  private calmTimer = 0;
+  private calmedAt = -Infinity;
+  private minimapHeight = 0;
+  private rulerHeight = 0;
   private theme: CanvasTheme;
+  private readonly context: CanvasRenderingContext2D;
   private readonly stops: (() => void)[] = [];
 
   constructor(readonly canvases: StageCanvases, readonly feed: Feed) {
     this.theme = readTheme(document.documentElement);
-    const renderer = new CanvasRenderer(browserSurfaces(canvases.base, canvases.over));
+    const context = canvases.base.getContext("2d", { alpha: false });
+    if (context === null) throw new Error("this browser gives no 2D canvas");
+    this.context = context;
+    const renderer = new CanvasRenderer(browserSurfaces(canvases.base));
     this.scene = new Scene(renderer, this.theme);
     this.port = {
       layout: layout.peek(), scrollTop: 0, width: 1, height: 1, unchecked: unchecked.peek(),
@@ -52,7 +69,22 @@ export class Stage {
     this.watch();
   }
 
+  /** Lets the texts follow the view, at once after a rest and else a few times a second. */
+  private calm(): void {
+    if (this.calmTimer !== 0) return;
+    const wait = this.calmedAt + CALM_MS - performance.now();
+    this.calmTimer = window.setTimeout(() => {
+      this.calmTimer = 0;
+      this.calmedAt = performance.now();
+      calmView.value = view.peek();
+    }, Math.max(0, wait));
+  }
+
   private watch(): void {
+    this.stops.push(effect(() => {
+      void view.value;
+      this.calm();
+    }));
     this.stops.push(effect(() => {
       void [view.value, layout.value, scrollTop.value, unchecked.value, canvasSize.value];
       frames.invalidate(Stale.Full);
@@ -84,16 +116,13 @@ export class Stage {
   /** The canvas area was measured. */
   resize(width: number, height: number): void {
     const ratio = devicePixelRatio;
-    const rulerHeight = this.canvases.ruler.clientHeight;
-    const minimapHeight = this.canvases.minimap.clientHeight;
-    const fit = (canvas: HTMLCanvasElement, high: number): void => {
-      canvas.width = Math.max(1, Math.round(width * ratio));
-      canvas.height = Math.max(1, Math.round(high * ratio));
-    };
-    this.scene.renderer.resize(width, height, ratio);
-    fit(this.canvases.overlay, height);
-    fit(this.canvases.ruler, rulerHeight);
-    fit(this.canvases.minimap, minimapHeight);
+    this.minimapHeight = this.canvases.minimap.offsetHeight;
+    this.rulerHeight = this.canvases.ruler.offsetHeight;
+    const head = this.minimapHeight + this.rulerHeight;
+    this.head = Math.round(head * ratio);
+    this.scene.renderer.resize(width, height, ratio, head);
+    this.canvases.overlay.width = Math.max(1, Math.round(width * ratio));
+    this.canvases.overlay.height = Math.max(1, Math.round(height * ratio));
     canvasSize.value = { width, height };
     frames.invalidate(Stale.Full);
   }
@@ -131,10 +160,23 @@ export class Stage {
       this.scene.renderer.begin(this.theme);
       paintLanes(this.scene, this.feed, this.port);
       this.scene.renderer.end();
-      paintRuler(this.canvases.ruler, this.theme, now, timeZero.peek());
-      paintMinimap(this.canvases.minimap, this.theme, this.feed, bounds.peek(), now);
+      this.paintHead(now, size.width);
     }
     paintOverlay(this);
+  }
+
+  /** After the lanes, so that it covers what their labels leave above the edge. */
+  private paintHead(now: View, width: number): void {
+    const { context, theme } = this;
+    const ratio = devicePixelRatio;
+    const minimap = Math.round(this.minimapHeight * ratio);
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    paintMinimap(context, this.scene.renderer.columns, minimap, theme, this.feed,
+      bounds.peek(), now);
+    context.setTransform(ratio, 0, 0, ratio, 0, minimap);
+    paintRuler(context, width, this.rulerHeight, theme, now, timeZero.peek());
+    context.fillStyle = theme.line;
+    context.fillRect(0, this.rulerHeight - 1, width, 1);
   }
 
   get colors(): CanvasTheme {
