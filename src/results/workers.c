@@ -3,9 +3,11 @@
  * A running task names its owner and has a heartbeat. At the start, and now and then, tasks of
  * owners that are gone are queued again: on this host the process is looked for, elsewhere the
  * heartbeat tells. A task whose process died MRD__TASKS_MAX_ATTEMPTS times has failed. */
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "base/os.h"
@@ -18,6 +20,7 @@
 #define HEARTBEAT_MS 1000 /* how often a running task tells its progress, hears of a cancel */
 #define DEAD_AFTER_S 60   /* without a heartbeat, on another host */
 #define RECLAIM_MS 10000  /* how often the tasks of the dead are looked for */
+#define WORKER_NICE 5
 #define TASK_ERROR_MAX 1600
 
 struct mrd__workers {
@@ -263,6 +266,8 @@ static void run_task(task *t)
 static void *work(void *ctx)
 {
     mrd__workers *w = ctx;
+    /* Answers come first (on Linux this is the thread's own). A refusal changes only the speed. */
+    if (setpriority(PRIO_PROCESS, 0, WORKER_NICE) != 0) errno = 0;
     for (;;) {
         task t = {.workers = w};
         if (!claim(w, &t)) return NULL;

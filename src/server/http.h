@@ -28,6 +28,7 @@ typedef struct mrd__reply {
     const void *constant; /* embedded file instead of body, or NULL */
     size_t constant_size;
     bool event_stream; /* keep open and send events */
+    bool task_stream;  /* of tasks, not of traces */
     bool cache;        /* hashed page files never change */
     char set_cookie[160];
 } mrd__reply;

@@ -8,6 +8,7 @@
 #include "server/assets.h"
 #include "server/body.h"
 #include "server/context.h"
+#include "server/evaluation.h"
 #include "server/limits.h"
 
 static mrd__server_context *context(const mrd__request *request)
@@ -306,14 +307,6 @@ static void get_events(mrd__request *request, mrd__reply *reply)
 
 /* ---- Results ---- */
 
-static bool results_of(const mrd__request *request, mrd__reply *reply, mrd_results **out)
-{
-    *out = context(request)->results;
-    if (!*out)
-        mrd__reply_fail(reply, 404, "no_store", "this server has no data folder (--data DIR)");
-    return *out != NULL;
-}
-
 static bool result_id(const mrd__request *request, mrd__reply *reply, int64_t *id)
 {
     if (mrd__http_id(request->captures[0], id)) return true;
@@ -327,7 +320,7 @@ static void get_results(mrd__request *request, mrd__reply *reply)
     mrd_results *results;
     mrd_params *params = NULL;
     mrd_error error = {0};
-    if (!results_of(request, reply, &results)) return;
+    if (!mrd__evaluation_store(request, reply, &results)) return;
     mrd_sink sink = mrd__buf_sink(&reply->body);
     mrd_status status = mrd__http_params(request, &params, &error);
     if (status == MRD_OK)
@@ -341,7 +334,7 @@ static void get_result(mrd__request *request, mrd__reply *reply)
     mrd_results *results;
     int64_t id;
     mrd_error error = {0};
-    if (!results_of(request, reply, &results) || !result_id(request, reply, &id)) return;
+    if (!mrd__evaluation_store(request, reply, &results) || !result_id(request, reply, &id)) return;
     mrd_sink sink = mrd__buf_sink(&reply->body);
     finish(reply, mrd_results_show(results, id, MRD_FORMAT_JSON, &sink, &error), &error);
 }
@@ -351,7 +344,7 @@ static void delete_result(mrd__request *request, mrd__reply *reply)
     mrd_results *results;
     int64_t id;
     mrd_error error = {0};
-    if (!results_of(request, reply, &results) || !result_id(request, reply, &id)) return;
+    if (!mrd__evaluation_store(request, reply, &results) || !result_id(request, reply, &id)) return;
     mrd_status status = mrd_results_remove(results, id, &error);
     if (status == MRD_OK) mrd__buf_printf(&reply->body, "{\"id\":%lld}", (long long)id);
     finish(reply, status, &error);
@@ -364,7 +357,7 @@ static void get_result_trace(mrd__request *request, mrd__reply *reply)
     char path[4096];
     mrd_error error = {0};
     mrd__trace_slot *slot = NULL;
-    if (!results_of(request, reply, &results) || !result_id(request, reply, &id)) return;
+    if (!mrd__evaluation_store(request, reply, &results) || !result_id(request, reply, &id)) return;
     mrd_status status = mrd_results_trace_path(results, id, path, sizeof path, &error);
     if (status == MRD_OK)
         status = mrd__traces_acquire_path(context(request)->traces, path, &slot, &error);
@@ -417,6 +410,16 @@ const mrd__route mrd__routes[] = {
     {"DELETE", "/api/evaluation/comm-results/{id}", delete_result},
     {"GET", "/api/evaluation/comm-results/{id}/trace", get_result_trace},
     {"POST", "/api/evaluation/comm-results/{id}/trace", get_result_trace},
+    {"GET", "/api/evaluation/compare", mrd__get_compare},
+    {"GET", "/api/evaluation/experiments", mrd__get_experiments},
+    {"POST", "/api/evaluation/experiments", mrd__post_experiment},
+    {"GET", "/api/evaluation/experiments/{id}", mrd__get_experiment},
+    {"DELETE", "/api/evaluation/experiments/{id}", mrd__delete_experiment},
+    {"GET", "/api/evaluation/tasks", mrd__get_tasks},
+    {"POST", "/api/evaluation/tasks", mrd__post_tasks},
+    {"GET", "/api/evaluation/tasks/events", mrd__get_task_events},
+    {"GET", "/api/evaluation/tasks/{id}", mrd__get_task},
+    {"DELETE", "/api/evaluation/tasks/{id}", mrd__delete_task},
     {"GET", "/evaluation/comm-results", get_results},
     {"GET", "/evaluation/comm-results/{id}", get_result},
     {"DELETE", "/evaluation/comm-results/{id}", delete_result},

@@ -20,6 +20,7 @@
 #include "base/assert.h"
 #include "server/body.h"
 #include "server/context.h"
+#include "server/evaluation.h"
 #include "server/http.h"
 #include "server/limits.h"
 
@@ -91,9 +92,20 @@ static void read_head(exchange *x, struct MHD_Connection *connection, struct mrd
 typedef struct event_stream {
     struct mrd__server *server;
     uint64_t version;
+    bool tasks;
     mrd__buf pending;
     size_t sent;
 } event_stream;
+
+static bool more_events(event_stream *stream)
+{
+    const mrd__server_context *context = &stream->server->context;
+    if (stream->tasks)
+        return mrd__evaluation_events(context->results, &stream->version, MRD__SERVER_HEARTBEAT_MS,
+                                      &stream->pending);
+    return mrd__traces_events(context->traces, &stream->version, MRD__SERVER_HEARTBEAT_MS,
+                              &stream->pending);
+}
 
 static ssize_t stream_read(void *ctx, uint64_t at, char *out, size_t max)
 {
@@ -102,9 +114,7 @@ static ssize_t stream_read(void *ctx, uint64_t at, char *out, size_t max)
     if (stream->sent == stream->pending.size) {
         mrd__buf_clear(&stream->pending);
         stream->sent = 0;
-        if (!mrd__traces_events(stream->server->context.traces, &stream->version,
-                                MRD__SERVER_HEARTBEAT_MS, &stream->pending))
-            return MHD_CONTENT_READER_END_OF_STREAM;
+        if (!more_events(stream)) return MHD_CONTENT_READER_END_OF_STREAM;
     }
     size_t size = stream->pending.size - stream->sent;
     if (size > max) size = max;
@@ -131,6 +141,8 @@ static struct MHD_Response *make_stream(struct mrd__server *server, mrd__reply *
     }
     event_stream *stream = mrd__new(event_stream);
     stream->server = server;
+    stream->tasks = reply->task_stream;
+    if (stream->tasks) stream->version = UINT64_MAX; /* what is queued or running, first */
     return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 64 * 1024, stream_read, stream,
                                              stream_free);
 }
@@ -326,6 +338,14 @@ static void start_warming(struct mrd__server *server)
     server->warming = pthread_create(&server->warmer, NULL, warm_up, NULL) == 0;
 }
 
+/* The store, and the tasks that wait in it. */
+static mrd_status open_results(mrd__server_context *context, const mrd__server_options *options,
+                               mrd_error *error)
+{
+    MRD__TRY(mrd_results_open(options->data_dir, options->store_url, &context->results, error));
+    return mrd_tasks_start(context->results, options->threads, error);
+}
+
 static mrd_status start_parts(struct mrd__server *server, const mrd__server_options *options,
                               endpoint *at, mrd_error *error)
 {
@@ -340,8 +360,7 @@ static mrd_status start_parts(struct mrd__server *server, const mrd__server_opti
                          "the token must have 8 to 64 letters, digits, - or _");
     context->traces = mrd__traces_create(options->threads);
     if (options->token) context->token = mrd__strndup(options->token, strlen(options->token));
-    if (options->data_dir)
-        MRD__TRY(mrd_results_open(options->data_dir, options->store_url, &context->results, error));
+    if (options->data_dir) MRD__TRY(open_results(context, options, error));
     allow_folders(server, options);
     MRD__TRY(bind_socket(server, at, error));
     snprintf(context->address, sizeof context->address, "%s", at->host);
@@ -359,6 +378,7 @@ void mrd__server_stop(mrd__server **handle)
     mrd__server *server = *handle;
     if (!server) return;
     if (server->context.traces) mrd__traces_stop(server->context.traces);
+    if (server->context.results) mrd_tasks_stop(server->context.results);
     if (server->daemon) MHD_stop_daemon(server->daemon);
     if (server->socket >= 0) close(server->socket);
     if (server->warming) pthread_join(server->warmer, NULL);
