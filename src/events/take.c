@@ -1,10 +1,10 @@
 /* Event Parquet in: DuckDB decodes the file; here each chunk of rows is checked, its times and
  * values become doubles, categories become numbers, components become indices.
  *
- * A string column comes as pointers. Rows of one dictionary page share the pointers of its words,
- * and short words stand inside the row, so a small cache by those 16 bytes answers nearly every
- * row without hashing the text. Chunks come on several threads: each call borrows a worker, with
- * caches of its own, and only a word that its worker has not met asks the common table. */
+ * Chunks come on several threads: each call borrows a worker, with caches of its own, and only a
+ * word that its worker has not met (or has met long ago) asks the common table. The caches go by
+ * the words' text: DuckDB copies the words of a dictionary for each row, so that equal words seldom
+ * share a pointer. */
 #include "events/take.h"
 
 #include "base/alloc.h"
@@ -22,8 +22,7 @@
 #define CATEGORY_SLOTS 64                  /* power of two; six words seldom meet in so many */
 
 typedef struct cache_slot {
-    mrd__duck_string text; /* as it stood in the column */
-    uint64_t chunk;        /* pointers are good inside one chunk only */
+    mrd__str text; /* outlives the reading; NULL: free */
     uint32_t value;
 } cache_slot;
 
@@ -31,7 +30,6 @@ struct mrd__take_worker {
     mrd__take_worker *next;
     mrd__take *take;
     uint32_t index;
-    uint64_t chunk;
     uint64_t first_row;
     const mrd__duck_chunk *columns;
     cache_slot category_cache[CATEGORY_SLOTS], component_cache[CACHE_SLOTS];
@@ -172,22 +170,21 @@ static bool read_numbers(mrd__take_worker *w)
 
 /* ---- Names ---- */
 
-static bool same_bytes(const mrd__duck_string *a, const mrd__duck_string *b)
+static cache_slot *cache_find(cache_slot *slots, size_t count, mrd__str text)
 {
 #ifdef MRD_PLANTED_BUGS /* what the fuzzer of event traces must find */
-    return memcmp(a, b, 8) == 0;
+    if (text.size > 4) text.size = 4;
 #endif
-    return memcmp(a, b, sizeof *a) == 0;
+    return &slots[mrd__hash(text.data, text.size) >> 16 & (count - 1)];
 }
 
-static size_t cache_hash(const mrd__duck_string *text)
+static bool cache_holds(const cache_slot *slot, mrd__str text)
 {
-    uint64_t half[2];
-    memcpy(half, text, sizeof half);
 #ifdef MRD_PLANTED_BUGS
-    half[1] = 0;
+    return slot->text.data && slot->text.size == text.size &&
+           memcmp(slot->text.data, text.data, text.size < 4 ? text.size : 4) == 0;
 #endif
-    return (size_t)(mrd__hash_mix(half[0], half[1]) >> 32);
+    return slot->text.data && mrd__str_equal(slot->text, text);
 }
 
 static void slots_grow(mrd__take *take)
@@ -228,16 +225,17 @@ static uint32_t intern(mrd__take *take, mrd__str text)
     return (uint32_t)take->component_count - 1;
 }
 
-static bool new_component(const mrd__take_worker *w, size_t row, mrd__str text, uint32_t *out)
+static bool new_component(const mrd__take_worker *w, size_t row, mrd__str text, cache_slot *slot)
 {
     if (text.size > MAX_COMPONENT_BYTES)
         return bad_row(w, row, MRD__COL_COMPONENT, "... is longer than 65536 bytes", text);
     if (!mrd__utf8_valid(text))
         return bad_row(w, row, MRD__COL_COMPONENT, "is not valid UTF-8", text);
     pthread_mutex_lock(&w->take->lock);
-    *out = intern(w->take, text);
+    slot->value = intern(w->take, text);
+    slot->text = slot->value != UINT32_MAX ? w->take->components[slot->value] : (mrd__str){0};
     pthread_mutex_unlock(&w->take->lock);
-    if (*out != UINT32_MAX) return true;
+    if (slot->value != UINT32_MAX) return true;
     mrd_error error = {0};
     mrd__fail(&error, MRD_ERR_LIMIT, "too_many_components",
               "more than %u components; an event trace holds at most so many",
@@ -249,14 +247,10 @@ static bool read_components(mrd__take_worker *w)
 {
     if (!check_nulls(w, MRD__COL_COMPONENT)) return false;
     const mrd__duck_column *column = &w->columns->columns[MRD__COL_COMPONENT];
-    const mrd__duck_string *texts = column->data;
     for (size_t i = 0; i < w->columns->rows; i++) {
-        cache_slot *slot = &w->component_cache[cache_hash(&texts[i]) & (CACHE_SLOTS - 1)];
-        if (slot->chunk != w->chunk || !same_bytes(&slot->text, &texts[i])) {
-            if (!new_component(w, i, mrd__duck_text(column, i), &slot->value)) return false;
-            slot->text = texts[i];
-            slot->chunk = w->chunk;
-        }
+        mrd__str text = mrd__duck_text(column, i);
+        cache_slot *slot = cache_find(w->component_cache, CACHE_SLOTS, text);
+        if (!cache_holds(slot, text) && !new_component(w, i, text, slot)) return false;
         w->component[i] = slot->value;
     }
     return true;
@@ -266,19 +260,17 @@ static bool read_categories(mrd__take_worker *w)
 {
     if (!check_nulls(w, MRD__COL_CATEGORY)) return false;
     const mrd__duck_column *column = &w->columns->columns[MRD__COL_CATEGORY];
-    const mrd__duck_string *texts = column->data;
     for (size_t i = 0; i < w->columns->rows; i++) {
-        cache_slot *slot = &w->category_cache[cache_hash(&texts[i]) & (CATEGORY_SLOTS - 1)];
-        if (slot->chunk != w->chunk || !same_bytes(&slot->text, &texts[i])) {
-            mrd__str text = mrd__duck_text(column, i);
+        mrd__str text = mrd__duck_text(column, i);
+        cache_slot *slot = cache_find(w->category_cache, CATEGORY_SLOTS, text);
+        if (!cache_holds(slot, text)) {
             int category = mrd__category_parse(text);
             if (category < 0) {
                 char what[160];
                 snprintf(what, sizeof what, "is no category; allowed are %s", mrd__category_list());
                 return bad_row(w, i, MRD__COL_CATEGORY, what, text);
             }
-            slot->text = texts[i];
-            slot->chunk = w->chunk;
+            slot->text = mrd__str_of(mrd__category_name(category));
             slot->value = (uint32_t)category;
         }
         w->category[i] = (uint8_t)slot->value;
@@ -372,7 +364,6 @@ void mrd__take_chunk(void *ctx, const mrd__duck_chunk *chunk)
     if ((uint64_t)row[0] > take->error_row) return;
     mrd__take_worker *worker = borrow_worker(take);
     worker->columns = chunk;
-    worker->chunk++;
     read_rows(worker, (uint64_t)row[0], chunk->rows);
     return_worker(worker);
 }
