@@ -1,5 +1,5 @@
-/* The HTTP door: the first line of the input is method and target, the next ones are headers, then
- * the body. The trace behind it is real, so that windows and details are reached. */
+/* The HTTP door: the first byte picks the method, the rest of the line is the target, the next lines
+ * are headers, then the body. The trace behind it is real, so that windows and details are reached. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,22 +25,73 @@ static const char trace_text[] =
     "{\"ph\":\"i\",\"pid\":1,\"tid\":2,\"ts\":2,\"name\":\"b\"},"
     "{\"ph\":\"C\",\"pid\":1,\"ts\":2,\"name\":\"c\",\"args\":{\"v\":3}}]";
 
-static void open_once(void)
+static char folder[] = "/tmp/mrd-fuzz-http-XXXXXX";
+static char trace_path[64], records_path[64];
+
+/* Leaves no files behind, also where the fuzzer ends the process. */
+static void remove_folder(void)
 {
-    char path[] = "/tmp/mrd-fuzz-http-XXXXXX";
-    const char *paths[] = {path};
+    char *argv[] = {(char *)"rm", (char *)"-rf", folder, NULL};
+    if (fork() == 0) {
+        execvp("rm", argv);
+        _exit(127);
+    }
+}
+
+/* Trace 1, which most inputs ask. */
+static void open_traces(void)
+{
+    const char *path = trace_path;
     int64_t id;
     mrd__trace_slot *slot = NULL;
-    int fd = mkstemp(path);
-    if (fd < 0 || write(fd, trace_text, sizeof trace_text - 1) < 0) abort();
-    close(fd);
-    snprintf(context.address, sizeof context.address, "127.0.0.1");
+    mrd_error error = {0};
     context.traces = mrd__traces_create(1);
-    if (mrd__traces_open(context.traces, paths, 1, true, &id, NULL) != MRD_OK) abort();
-    while (mrd__traces_acquire(context.traces, id, &slot, NULL) != MRD_OK)
+    mrd__traces_allow(context.traces, folder);
+    if (mrd__traces_open(context.traces, &path, 1, true, &id, &error) != MRD_OK) abort();
+    while (mrd__traces_acquire(context.traces, id, &slot, &error) != MRD_OK)
         usleep(1000);
     mrd__traces_release(context.traces, slot);
-    unlink(path);
+}
+
+/* A data folder with a trace to open by its name and one result with an event trace. */
+static void open_once(void)
+{
+    mrd_error error = {0};
+    mrd_params *fields = mrd_params_create();
+    int64_t id;
+    if (!mkdtemp(folder)) abort();
+    atexit(remove_folder);
+    snprintf(trace_path, sizeof trace_path, "%s/t.json", folder);
+    snprintf(records_path, sizeof records_path, "%s/e.parquet", folder);
+    if (mrd__file_write_atomic(trace_path, trace_text, sizeof trace_text - 1, &error) != MRD_OK ||
+        mrd_gen_event_trace(records_path, 100, 1, &error) != MRD_OK ||
+        mrd_results_open(folder, NULL, &context.results, &error) != MRD_OK)
+        abort();
+    mrd_params_add(fields, "primitive", "all_reduce", false);
+    if (mrd_results_add(context.results, records_path, NULL, fields, true, &id, &error) != MRD_OK)
+        abort();
+    mrd_params_destroy(&fields);
+    snprintf(context.address, sizeof context.address, "127.0.0.1");
+    open_traces();
+}
+
+/* What a request opened is closed again, and what it closed is opened: inputs must not depend on
+ * those before them. */
+static void put_back(const mrd__request *request, const mrd__reply *reply)
+{
+    long long id;
+    mrd_error error = {0};
+    mrd__trace_slot *slot = NULL;
+    if (reply->status == 202 && sscanf(reply->body.data, "{\"trace_id\":%lld}", &id) == 1 &&
+        mrd__traces_close(context.traces, id, &error) != MRD_OK)
+        abort();
+    if (strcmp(request->method, "DELETE") != 0) return;
+    if (mrd__traces_acquire(context.traces, 1, &slot, &error) == MRD_OK) {
+        mrd__traces_release(context.traces, slot);
+        return;
+    }
+    mrd__traces_destroy(&context.traces);
+    open_traces();
 }
 
 /* Cut the next line off; returns it NUL-terminated inside text. */
@@ -75,6 +126,17 @@ static void read_headers(mrd__request *request, char **text)
     if (**text) ++*text;
 }
 
+/* An @ of the body is the folder, whose name no input can know. */
+static void add_body(mrd__buf *body, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '@')
+            mrd__buf_text(body, folder);
+        else
+            mrd__buf_char(body, *text);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const methods[] = {"GET", "POST", "DELETE", "HEAD", "PUT"};
@@ -88,10 +150,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     request.path = (mrd__str){target, path};
     request.query = mrd__str_of(target[path] ? target + path + 1 : "");
     read_headers(&request, &at);
-    mrd__buf_text(&request.body, at);
-    /* A DELETE would take away the trace that the other inputs ask. */
-    if (data[0] % 5 != 2 || !strstr(target, "/api/traces")) mrd__http_handle(&request, &reply);
+    add_body(&request.body, at);
+    /* The result's row stays: making one takes as long as a hundred inputs. */
+    if (data[0] % 5 != 2 || !strstr(target, "comm-results/")) mrd__http_handle(&request, &reply);
     if (reply.status && !reply.type) abort();
+    put_back(&request, &reply);
     mrd__reply_reset(&reply);
     mrd__buf_reset(&request.body);
     context.token = NULL;
