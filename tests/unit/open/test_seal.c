@@ -31,6 +31,39 @@ static uint64_t losses_of(const mrd__store *store, mrd__loss_id id)
     return 0;
 }
 
+/* A sample of a counter of process 1. */
+static kit_fact sample(int64_t ts, double value, const char *name, const char *series)
+{
+    return (kit_fact){.phase = MRD__COUNTER,
+                      .ts = ts,
+                      .value = value,
+                      .name = name,
+                      .series = series,
+                      .pid = 1,
+                      .tid = -1};
+}
+
+/* An instant of thread 4 of process 4. */
+static kit_fact instant(int64_t ts, const char *name, uint8_t scope, const char *args)
+{
+    return (kit_fact){.phase = MRD__INSTANT,
+                      .ts = ts,
+                      .name = name,
+                      .pid = 4,
+                      .tid = 4,
+                      .flags = scope,
+                      .args = args};
+}
+
+static void assert_args(const mrd__store *store, mrd__args_ref args, const char *want)
+{
+    mrd__str text;
+    mrd__buf scratch = {0};
+    assert_int_equal(mrd__store_args(store, args, &scratch, &text, NULL), MRD_OK);
+    assert_true(mrd__str_is(text, want));
+    mrd__buf_reset(&scratch);
+}
+
 static void test_empty(void **state)
 {
     (void)state;
@@ -84,20 +117,9 @@ static void test_main_thread_and_instants(void **state)
     const kit_fact facts[] = {
         {.phase = MRD__COMPLETE, .ts = 1, .dur = 5, .name = "a", .pid = 4, .tid = -1},
         {.phase = MRD__COMPLETE, .ts = 1, .dur = 9, .name = "b", .pid = 4, .tid = 4},
-        {.phase = MRD__INSTANT, .ts = 3, .name = "t", .pid = 4, .tid = 4},
-        {.phase = MRD__INSTANT,
-         .ts = 4,
-         .name = "p",
-         .pid = 4,
-         .tid = 4,
-         .flags = MRD__SCOPE_PROCESS},
-        {.phase = MRD__INSTANT,
-         .ts = 2,
-         .name = "g",
-         .pid = 4,
-         .tid = 4,
-         .flags = MRD__SCOPE_GLOBAL,
-         .args = "{\"x\": 1}"},
+        instant(3, "t", MRD__SCOPE_THREAD, NULL),
+        instant(4, "p", MRD__SCOPE_PROCESS, NULL),
+        instant(2, "g", MRD__SCOPE_GLOBAL, "{\"x\": 1}"),
     };
     mrd__store *store = SEAL(facts);
     assert_int_equal(store->thread_count, 1);
@@ -111,14 +133,9 @@ static void test_main_thread_and_instants(void **state)
     assert_int_equal(store->tracks[3].parent, 2);
     assert_int_equal(store->slices.parent[1], 0);
     assert_text(store, store->slices.name[0], "b");
-    mrd__str args;
-    mrd__buf scratch = {0};
-    assert_int_equal(mrd__store_args(store, store->instants.args[0], &scratch, &args, NULL),
-                     MRD_OK);
-    assert_true(mrd__str_is(args, "{\"x\": 1}"));
+    assert_args(store, store->instants.args[0], "{\"x\": 1}");
     assert_int_equal(store->instants.order[0], 0);
     assert_int_equal(store->instants.order[1], 2);
-    mrd__buf_reset(&scratch);
     mrd__store_destroy(&store);
 }
 
@@ -126,34 +143,10 @@ static void test_counters(void **state)
 {
     (void)state;
     const kit_fact facts[] = {
-        {.phase = MRD__COUNTER,
-         .ts = 5,
-         .value = 1.5,
-         .name = "m",
-         .series = "a",
-         .pid = 1,
-         .tid = -1},
-        {.phase = MRD__COUNTER,
-         .ts = 5,
-         .value = 2.5,
-         .name = "m",
-         .series = "b",
-         .pid = 1,
-         .tid = -1},
-        {.phase = MRD__COUNTER,
-         .ts = 3,
-         .value = -0.0,
-         .name = "m",
-         .series = "a",
-         .pid = 1,
-         .tid = -1},
-        {.phase = MRD__COUNTER,
-         .ts = 5,
-         .value = 7,
-         .name = "m",
-         .series = "a",
-         .pid = 1,
-         .tid = -1},
+        sample(5, 1.5, "m", "a"),
+        sample(5, 2.5, "m", "b"),
+        sample(3, -0.0, "m", "a"),
+        sample(5, 7, "m", "a"),
     };
     mrd__store *store = SEAL(facts);
     assert_int_equal(store->track_count, 2);
@@ -187,17 +180,13 @@ static void test_pair_args_and_bounds(void **state)
         {.phase = MRD__COMPLETE, .ts = INT64_MAX - 5, .dur = 10, .name = "far", .pid = 1, .tid = 2},
     };
     mrd__store *store = SEAL(facts);
-    mrd__str args;
-    mrd__buf scratch = {0};
-    assert_int_equal(mrd__store_args(store, store->slices.args[0], &scratch, &args, NULL), MRD_OK);
-    assert_true(mrd__str_is(args, "{\"a\": 1, \"k\": \"e\", \"z\": [2]}"));
+    assert_args(store, store->slices.args[0], "{\"a\": 1, \"k\": \"e\", \"z\": [2]}");
     assert_int_equal(store->start_ns, 10);
     assert_int_equal(store->end_ns, 50);
     assert_int_equal(store->unclosed, 1);
     assert_int_equal(mrd__store_slice_end(store, 1), 50);
     assert_int_equal(losses_of(store, MRD__LOSS_NEGATIVE_DURATION), 1);
     assert_int_equal(losses_of(store, MRD__LOSS_TIME_OVERFLOW), 1);
-    mrd__buf_reset(&scratch);
     mrd__store_destroy(&store);
 }
 
@@ -317,6 +306,17 @@ static void test_files_by_name(void **state)
 
 /* ---- The same store whatever the split ---- */
 
+/* The store as text, of two files where first is less than count; empty the buffer afterwards. */
+static mrd__buf text_of(const kit_fact *facts, size_t count, size_t first, kit_split split)
+{
+    mrd__buf text = {0};
+    mrd__store *store = kit_seal_two(facts, count, first, split);
+    assert_non_null(store);
+    kit_text(store, &text);
+    mrd__store_destroy(&store);
+    return text;
+}
+
 static const char *const words[] = {"a",   "bb",
                                     "ccc", "a name longer than sixteen bytes",
                                     "e",   "another name longer than sixteen",
@@ -368,17 +368,11 @@ static void test_splits(void **state)
         if (seed % 7 == 0) span = INT64_MAX;
         for (size_t i = 0; i < count; i++)
             facts[i] = random_fact(&rng, span);
-        mrd__store *store = kit_seal_two(facts, count, first, plain);
-        mrd__buf want = {0};
-        kit_text(store, &want);
-        mrd__store_destroy(&store);
+        mrd__buf want = text_of(facts, count, first, plain);
         for (size_t s = 0; s < sizeof splits / sizeof *splits; s++) {
-            store = kit_seal_two(facts, count, first, splits[s]);
-            mrd__buf got = {0};
-            kit_text(store, &got);
+            mrd__buf got = text_of(facts, count, first, splits[s]);
             assert_string_equal(got.data, want.data);
             mrd__buf_reset(&got);
-            mrd__store_destroy(&store);
         }
         mrd__buf_reset(&want);
     }
@@ -397,16 +391,10 @@ static void test_many(void **state)
         facts[i] = random_fact(&rng, 1000000);
         facts[i].ts += (int64_t)i * 10;
     }
-    mrd__store *store = kit_seal(facts, MANY, plain);
-    mrd__buf want = {0};
-    kit_text(store, &want);
-    mrd__store_destroy(&store);
-    store = kit_seal(facts, MANY, (kit_split){1000, 4, 3, true});
-    mrd__buf got = {0};
-    kit_text(store, &got);
+    mrd__buf want = text_of(facts, MANY, MANY, plain);
+    mrd__buf got = text_of(facts, MANY, MANY, (kit_split){1000, 4, 3, true});
     assert_int_equal(got.size, want.size);
     assert_memory_equal(got.data, want.data, want.size);
-    mrd__store_destroy(&store);
     mrd__buf_reset(&got);
     mrd__buf_reset(&want);
     mrd__free(facts);
