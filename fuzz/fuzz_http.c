@@ -47,7 +47,7 @@ static void open_traces(void)
     mrd_error error = {0};
     context.traces = mrd__traces_create(1);
     mrd__traces_allow(context.traces, folder);
-    if (mrd__traces_open(context.traces, &path, 1, true, &id, &error) != MRD_OK) abort();
+    if (mrd__traces_open(context.traces, &path, 1, NULL, true, &id, &error) != MRD_OK) abort();
     while (mrd__traces_acquire(context.traces, id, &slot, &error) != MRD_OK)
         usleep(1000);
     mrd__traces_release(context.traces, slot);
