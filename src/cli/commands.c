@@ -43,7 +43,7 @@ static const mrd__option serve_options[] = {
 static const mrd__option dump_options[] = {
     {"table", "T",
      "slice, instant, counter, flow, process, thread, track, args, metadata, loss, machine,\n"
-     "trace_file, clock_snapshot or event",
+     "trace_file, track_origin, clock_snapshot or event",
      false, 't'},
     {"format", "F", "csv (default) or json: one object a line", false, 0},
     {0},

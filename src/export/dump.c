@@ -26,6 +26,7 @@ static const struct table {
     {"metadata", "key,value", mrd__dump_metadata},
     {"loss", MRD__LOSS_COLUMNS, mrd__dump_losses},
     {"machine", "id,raw_id,name,sysname,release,version,arch,num_cpus", mrd__dump_machines},
+    {"track_origin", "track,machine,file", mrd__dump_track_origins},
     {"trace_file", "id,parent,path,format,bytes,container,machine,events", mrd__dump_files},
     {"clock_snapshot", "id,ts_ns,clock_id,clock_name,value_ns,snapshot,machine,file,source",
      mrd__dump_clock_values},

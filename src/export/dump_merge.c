@@ -23,6 +23,17 @@ mrd_status mrd__dump_machines(const mrd__store *store, mrd__plain *plain, mrd_er
     return MRD_OK;
 }
 
+mrd_status mrd__dump_track_origins(const mrd__store *store, mrd__plain *plain, mrd_error *error)
+{
+    for (size_t t = 0; t < store->track_count; t++) {
+        mrd__plain_uint(plain, t);
+        mrd__plain_uint(plain, store->tracks[t].machine);
+        mrd__plain_uint(plain, store->tracks[t].file);
+        MRD__TRY(mrd__plain_row(plain, error));
+    }
+    return MRD_OK;
+}
+
 /* Files that were asked for have no name, as in the original; members have theirs. */
 mrd_status mrd__dump_files(const mrd__store *store, mrd__plain *plain, mrd_error *error)
 {

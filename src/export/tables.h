@@ -18,6 +18,7 @@ mrd_status mrd__dump_tracks(const mrd__store *store, mrd__plain *plain, mrd_erro
 mrd_status mrd__dump_metadata(const mrd__store *store, mrd__plain *plain, mrd_error *error);
 mrd_status mrd__dump_losses(const mrd__store *store, mrd__plain *plain, mrd_error *error);
 mrd_status mrd__dump_machines(const mrd__store *store, mrd__plain *plain, mrd_error *error);
+mrd_status mrd__dump_track_origins(const mrd__store *store, mrd__plain *plain, mrd_error *error);
 mrd_status mrd__dump_files(const mrd__store *store, mrd__plain *plain, mrd_error *error);
 mrd_status mrd__dump_clock_values(const mrd__store *store, mrd__plain *plain, mrd_error *error);
 mrd_status mrd__dump_events(const mrd__store *store, mrd__plain *plain, mrd_error *error);
@@ -29,6 +30,9 @@ void mrd__dump_loss_cells(const mrd__store *store, const mrd__loss *loss, mrd__p
 
 /* True when the value stands in JSON as it is; strings, NaN and infinities want quotes. */
 bool mrd__metadata_is_json(const mrd__metadata *one, mrd__str value);
+
+/* A counter's own name: the track's is "name series". */
+mrd__str mrd__counter_name(const mrd__store *store, const mrd__track *track);
 
 /* Rank to index: out[rank] is the row of that rank. Freed by the caller with mrd__free. */
 uint32_t *mrd__by_rank(const uint32_t *rank, uint64_t count);

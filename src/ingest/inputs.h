@@ -47,9 +47,9 @@ typedef struct mrd__inputs {
 } mrd__inputs;
 
 /* The files of paths, unpacked, and a manifest given as text (NULL: none), which stands as a file
- * of the name MRD__MANIFEST_TEXT. threads at least 1. Fails with what opening a file fails with, with
- * MRD_ERR_FORMAT "unknown_format" for a file nobody knows and for an archive without any trace,
- * "bad_archive", and with MRD_ERR_LIMIT. out is reset by the caller in any case. */
+ * of the name MRD__MANIFEST_TEXT. threads at least 1. Fails with what opening a file fails with,
+ * with MRD_ERR_FORMAT "unknown_format" for a file nobody knows and for an archive without any
+ * trace, "bad_archive", and with MRD_ERR_LIMIT. out is reset by the caller in any case. */
 MRD_MUST_CHECK mrd_status mrd__inputs_open(const char *const *paths, size_t count,
                                            const char *manifest_text, uint32_t threads,
                                            mrd__inputs *out, mrd_error *error);

@@ -2,13 +2,30 @@
  * trace time, and every reading, assumed ones too. */
 #include "open/clocks.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const uint8_t origins[] = {[MRD__CLOCK_OBSERVED] = MRD__CLOCK_FROM_FILE,
                                   [MRD__CLOCK_DECLARED] = MRD__CLOCK_FROM_MANIFEST,
                                   [MRD__CLOCK_ASSUMED] = MRD__CLOCK_FROM_NOTHING};
 
-/* row[n]: of node n in the store, MRD__NONE where nothing speaks of it. */
+typedef struct named_node {
+    mrd__clock_id id;
+    uint32_t node;
+} named_node;
+
+static int compare_nodes(const void *left, const void *right)
+{
+    const named_node *a = left;
+    const named_node *b = right;
+    if (a->id.file != b->id.file) return a->id.file < b->id.file ? -1 : 1;
+    if (a->id.machine != b->id.machine) return a->id.machine < b->id.machine ? -1 : 1;
+    if (a->id.sequence != b->id.sequence) return a->id.sequence < b->id.sequence ? -1 : 1;
+    return a->id.id < b->id.id ? -1 : a->id.id > b->id.id;
+}
+
+/* row[n]: of node n in the store, by file, machine, sequence and id; MRD__NONE where nothing speaks
+ * of it. */
 static uint32_t *choose_rows(const mrd__clocks *c, size_t *count)
 {
     size_t nodes = mrd__clock_node_count(c->graph);
@@ -20,8 +37,13 @@ static uint32_t *choose_rows(const mrd__clocks *c, size_t *count)
         row[c->seen.data[i].node] = 0;
     row[c->target] = 0;
     *count = 0;
-    for (size_t n = 0; n < nodes; n++)
-        if (row[n] == 0) row[n] = (uint32_t)(*count)++;
+    named_node *kept = mrd__new_array(named_node, nodes);
+    for (uint32_t n = 0; n < nodes; n++)
+        if (row[n] == 0) kept[(*count)++] = (named_node){mrd__clock_id_of(c->graph, n), n};
+    if (*count > 1) qsort(kept, *count, sizeof *kept, compare_nodes);
+    for (size_t i = 0; i < *count; i++)
+        row[kept[i].node] = (uint32_t)i;
+    mrd__free(kept);
     return row;
 }
 

@@ -1,10 +1,19 @@
-// The single-file JSON cases of the merge folder: their questions, SQL there, are asked of `dump`
-// here, and give the rows that stand there, but for the differences that its README lists.
+// The JSON cases and the archives of the merge folder: their questions, SQL there, are asked of
+// `dump`, `info` and `clocks` here, and give the rows that stand there, but for the differences that
+// its README lists.
 import { existsSync, readFileSync, readdirSync } from "node:fs"
 import { join } from "node:path"
-import { dump, expectSame, finish, info, lossCounts, pool, report, test, Wrong } from "./lib/run.mjs"
+import {
+  dump, expectSame, finish, info, lossCounts, meridian, parseExact, pool, report, test, Wrong,
+} from "./lib/run.mjs"
 
 const shared = new URL("../../../shared/cases/merge/", import.meta.url).pathname
+
+/** A number, in full where a double does not hold it. */
+function numberOf(cell) {
+  const value = Number(cell)
+  return /^-?\d+$/.test(cell) && !Number.isSafeInteger(value) ? BigInt(cell) : value
+}
 
 /** RFC 4180 with a header: rows of values, numbers where they are ones. */
 function parseCsv(text) {
@@ -12,7 +21,7 @@ function parseCsv(text) {
   const pattern = /("(?:[^"]|"")*"|[^",\n]*)(,|\r?\n|$)/y
   while (pattern.lastIndex < text.length) {
     const [, cell, end] = pattern.exec(text)
-    const bare = cell[0] === '"' ? cell.slice(1, -1).replaceAll('""', '"') : Number(cell)
+    const bare = cell[0] === '"' ? cell.slice(1, -1).replaceAll('""', '"') : numberOf(cell)
     rows.at(-1).push(bare === "[NULL]" ? null : bare)
     if (end !== ",") rows.push([])
   }
@@ -88,6 +97,30 @@ async function overlapLog(ask) {
 
 const counterName = (row) => `${row.track} ${row.series}`
 
+/** SELECT name, ts, machine name[, machine number] of slices, by time and name. */
+async function onMachines(ask, more = []) {
+  const machines = await ask("machine")
+  const origins = await ask("track_origin")
+  const rows = (await ask("slice")).map((row) => {
+    const machine = machines[origins[row.track].machine]
+    return [row.name, row.ts_ns, machine.name, ...more.map((key) => machine[key])]
+  })
+  return rows.sort((a, b) => a[1] - b[1] || (a[0] < b[0] ? -1 : 1))
+}
+const withNumber = (ask) => onMachines(ask, ["raw_id"])
+
+/** name, trace_type, processing_order; what was asked for has no name in the peer. */
+async function traceFiles(ask) {
+  const peer = { perfetto: "proto", chrome_json: "json", unknown: "unknown" }
+  const rows = await ask("trace_file")
+  return rows.map((row, order) => [
+    row.parent === null ? null : row.path.slice(rows[row.parent].path.length + 1),
+    peer[row.format] ?? row.format, order])
+}
+
+const clockSnapshots = column("clock_snapshot", "ts_ns", "clock_name", "value_ns", "snapshot",
+  "machine", "source")
+
 /** Case: the question, and where ours differs (README of the folder) our rows and losses. */
 const cases = {
   e01: [slices],
@@ -127,24 +160,68 @@ const cases = {
   j20: [column("slice", "ts_ns", "dur_ns", "name")],
   j23: [column("flow", "from_name", "to_name")],
   j24: [column("slice", "name", "depth")],
+  a01: [withNumber],
+  a02: [withNumber],
+  a04: [withNumber, { rows: [["b", -1000000, null, 0], ["a", 1000000, null, 0]], losses: {} }],
+  a06: [withNumber],
+  a08: [withNumber, { rows: [["a", 1000000, null, 0]], losses: { unknown_member: 1 } }],
+  a09: [async (ask) => [[(await ask("flow")).length,
+    lossCounts(await ask("loss")).flow_end_without_start]]],
+  a11: [clockSnapshots, { rows: [
+    [1000, "BOOTTIME", 1000, 0, 0, "observed"], [1000, "REALTIME", 1000000000, 0, 0, "observed"],
+    [1000, "BOOTTIME", 1000, 1, 1, "observed"], [1000, "REALTIME", 1000000000, 1, 1, "observed"],
+    [-999999000, "REALTIME", 0, 2, 1, "assumed"], [-999999000, "REALTIME", 0, 2, 0, "assumed"]] }],
+  m01: [traceFiles],
+  m03: [async (ask) => [[(await ask("clocks")).trace_time.clock_id,
+    (await ask("slice")).find((row) => row.name === "proto_slice").ts_ns]]],
+  m05: [onMachines],
+  m07: [onMachines],
+  m08: [onMachines],
+  m10: [onMachines, { losses: { clock_without_path: 2 } }],
+  m12: [onMachines],
+  m14: [onMachines],
+  m16: [onMachines],
+  m18: [onMachines],
+  m21: [onMachines],
+  z01: [traceFiles, { losses: { unknown_member: 1 },
+    rows: [[null, "zip", 0], ["b.pb", "proto", 1], ["a.systrace", "unknown", 2]] }],
+}
+
+async function clocks(files, cwd) {
+  const run = await meridian(["clocks", "--json", ...files], cwd)
+  if (run.code !== 0) throw new Wrong(`clocks ended with ${run.code}: ${run.stderr.trim()}`)
+  return parseExact(run.stdout.toString())
+}
+
+/** The message that opening fails with; the peer's is a part of ours. */
+async function runError(folder) {
+  const want = readFileSync(join(shared, folder, "expected_error.txt"), "utf8").trim()
+  const run = await meridian(["dump", "--table", "slice", "input.zip"], join(shared, folder))
+  expectSame("exit code", run.code, 1)
+  expectSame("standard output", run.stdout.toString(), "")
+  if (!run.stderr.includes(want)) throw new Wrong(`error is ${run.stderr}, wanted is ${want}`)
 }
 
 async function runCase(folder) {
   await test(`merge/${folder}`, async () => {
+    if (folder.startsWith("m19")) return runError(folder)
     const known = cases[folder.slice(0, 3)]
     if (known === undefined) throw new Wrong("nothing here asks this case")
     const [question, ours = {}] = known
-    const ask = (table) => (table === "info" ? info : (...rest) => dump(table, ...rest))(
-      ["input.json"], join(shared, folder))
+    const [input] = readdirSync(join(shared, folder)).filter((name) => /^input\.(?!text)/.test(name))
+    const asks = { info, clocks }
+    const ask = (table) => (asks[table] ?? ((...rest) => dump(table, ...rest)))(
+      [input], join(shared, folder))
     const want = ours.rows ?? parseCsv(readFileSync(join(shared, folder, "expected.csv"), "utf8"))
     const got = await question(ask)
     const text = (rows) => rows.map((row) => row.map((v) => (typeof v === "bigint" ? `${v}` : v)))
     expectSame("rows", lines(text(got)), lines(text(want)))
     if (ours.losses !== undefined)
       expectSame("losses", lossCounts(await ask("loss")), ours.losses)
+    return undefined
   })
 }
 
 if (!existsSync(shared)) report("SKIP", "merge", "../shared is not here")
-else await pool(readdirSync(shared).filter((name) => /^[ej]\d/.test(name)), runCase)
+else await pool(readdirSync(shared).filter((name) => /^[ejamz]\d/.test(name)), runCase)
 finish()

@@ -157,11 +157,15 @@ static mrd_status read_data(unpacking *u, struct archive *reader, mrd__member *m
         int result = archive_read_data_block(reader, &block, &count, &at);
         if (result == ARCHIVE_RETRY) continue;
         if (result == ARCHIVE_EOF) break;
-        if (result != ARCHIVE_OK && result != ARCHIVE_WARN) {
-            member->damage = damage_of(reader);
-            break;
+        /* Sizes and check sums that do not fit come as a warning. */
+        if (result != ARCHIVE_OK && member->damage == NULL) member->damage = damage_of(reader);
+        if (result != ARCHIVE_OK && result != ARCHIVE_WARN) break;
+        if (count == 0) {
+            if (result == ARCHIVE_WARN) break;
+            continue;
         }
         if (at < 0 || (uint64_t)at < size || (uint64_t)at > u->unpack->max_bytes) {
+            mrd__free(member->damage);
             member->damage = mrd__strndup("blocks out of order", 19);
             break;
         }
@@ -169,7 +173,7 @@ static mrd_status read_data(unpacking *u, struct archive *reader, mrd__member *m
         MRD__TRY(charge(u->unpack, end - size, error));
         base = make_room(&member->map, member->name, end, error);
         if (base == NULL) return MRD_ERR_LIMIT;
-        if (count > 0) memcpy(base + at, block, count);
+        memcpy(base + at, block, count);
         size = end;
     }
     mrd__map_fit(&member->map, (size_t)size);
