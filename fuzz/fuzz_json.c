@@ -101,8 +101,12 @@ static uint64_t mix_counts(uint64_t sum, const mrd__writer *writer)
 static mrd_status read_rest(mrd__writer *writer, mrd__shard *shard, mrd__str text, way how,
                             mrd__chrome_json_reader *reader, size_t *at)
 {
-    mrd__cj_parallel_options options = {
-        .writer = writer, .threads = 1, .chunk = how.chunk, .first_order = 1, .path = "fuzz"};
+    mrd__cj_parallel_options options = {.writer = writer,
+                                        .threads = 1,
+                                        .chunk = how.chunk,
+                                        .first_order = 1,
+                                        .path = "fuzz",
+                                        .always_scan = true};
     mrd__cj_parallel_result result = mrd__cj_read_parallel(&options, text.data, text.size, *at);
     *at = result.at;
     mrd__shard_chunk(shard, result.next_order);

@@ -167,6 +167,37 @@ void mrd__map_close(mrd__map *map)
     *map = (mrd__map){0};
 }
 
+int mrd__map_source(const mrd__map *map)
+{
+    if (map->mtime_ns == MTIME_NONE || map->data == NULL) return -1;
+    int fd = open(map->path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return -1;
+    struct stat info;
+    if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && (size_t)info.st_size == map->size &&
+        mtime_of(&info) == map->mtime_ns)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+void mrd__map_source_close(int source)
+{
+    if (source >= 0) close(source);
+}
+
+bool mrd__map_read(int source, uint64_t from, size_t size, char *out)
+{
+    while (size > 0) {
+        ssize_t got = pread(source, out, size, (off_t)from);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return false;
+        out += got;
+        from += (uint64_t)got;
+        size -= (size_t)got;
+    }
+    return true;
+}
+
 mrd_status mrd__map_check(const mrd__map *map, mrd_error *error)
 {
     if (map->mtime_ns == MTIME_NONE) return MRD_OK;

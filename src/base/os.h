@@ -24,6 +24,13 @@ void mrd__map_close(mrd__map *map); /* accepts zeroed */
 char *mrd__map_memory(mrd__map *map, const char *path, size_t room);
 char *mrd__map_grow(mrd__map *map, size_t room);
 void mrd__map_fit(mrd__map *map, size_t size);
+/* The mapped file opened for mrd__map_read, -1 where it is no regular file, changed since, or cannot
+ * be opened again. Close with mrd__map_source_close. */
+int mrd__map_source(const mrd__map *map);
+void mrd__map_source_close(int source); /* accepts -1 */
+/* Copy [from, from + size) of the file: cheaper than touching as many mapped pages once, since each
+ * page that is mapped costs. False when not all of it could be read. Any thread. */
+bool mrd__map_read(int source, uint64_t from, size_t size, char *out);
 /* MRD_ERR_IO "file changed on disk" when size or mtime differ from when it was mapped. */
 MRD_MUST_CHECK mrd_status mrd__map_check(const mrd__map *map, mrd_error *error);
 

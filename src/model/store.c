@@ -74,7 +74,7 @@ void mrd__store_destroy(mrd__store **store)
     mrd__free(s->process_names);
     mrd__free(s->threads);
     mrd__free(s->tracks);
-    mrd__free(s->flows);
+    mrd__pages_free(s->flows, s->flow_count * sizeof *s->flows);
     mrd__free(s->flow_by_from);
     mrd__free(s->flow_by_to);
     mrd__free(s->exact_slices.data);

@@ -68,7 +68,7 @@ static void end(mrd__sealing *seal)
     mrd__vec_reset(&seal->flow_ends);
     mrd__vec_reset(&seal->metas);
     mrd__vec_reset(&seal->groups);
-    mrd__vec_reset(&seal->points);
+    mrd__points_reset(&seal->points);
     mrd__pages_free(seal->lane, seal->item_count * sizeof *seal->lane);
     pthread_mutex_destroy(&seal->lock);
     mrd__writer_destroy(&seal->writer);

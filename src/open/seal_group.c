@@ -15,8 +15,6 @@
 
 #include <string.h>
 
-#define RELEASE_BYTES ((size_t)4 << 20) /* facts given back at once: each call costs a flush */
-
 /* ---- Counting ---- */
 
 static uint32_t dynamic_group(mrd__span *span, const mrd__group_key *key, uint32_t order)
@@ -65,7 +63,7 @@ static void take_flow(counting *c, const mrd__fact *fact, uint32_t order)
     if (fact->extra != 0)
         point.id = c->strings[mrd__shard_side_of(c->chunk->shard, fact->extra)->id];
     if ((fact->flags & MRD__BIND_ENCLOSING) != 0) point.flags |= MRD__POINT_ENCLOSING;
-    mrd__vec_push(&c->span->points, point);
+    mrd__points_push(&c->span->points, point);
 }
 
 static void take_one_binding(counting *c, const mrd__fact *fact, const mrd__side *side,
@@ -80,7 +78,7 @@ static void take_one_binding(counting *c, const mrd__fact *fact, const mrd__side
                                  .slice = MRD__NONE,
                                  .phase = last ? MRD__FLOW_END : MRD__FLOW_STEP,
                                  .flags = MRD__POINT_SLICE | MRD__POINT_CHAIN};
-        mrd__vec_push(&c->span->points, point);
+        mrd__points_push(&c->span->points, point);
         return;
     }
     uint32_t both = side->flags & (MRD__FLOW_IN | MRD__FLOW_OUT);
@@ -98,7 +96,7 @@ static void take_one_binding(counting *c, const mrd__fact *fact, const mrd__side
     point.phase = both == MRD__FLOW_OUT  ? MRD__FLOW_START
                   : both == MRD__FLOW_IN ? MRD__FLOW_END
                                          : MRD__FLOW_STEP;
-    mrd__vec_push(&c->span->points, point);
+    mrd__points_push(&c->span->points, point);
 }
 
 /* A slice with bind_id is a point of its own for each. */
@@ -332,31 +330,22 @@ static void move_fact(const mrd__sealing *seal, const mrd__joined *chunk, const 
     if (fact->extra != 0) item->marks |= MRD__ITEM_FLOW;
 }
 
-/* Give back the facts [from, to) of a shard. */
-static void release_facts(mrd__shard *shard, uint64_t from, uint64_t to)
-{
-    while (from < to) {
-        uint64_t block = from / MRD__FACT_BLOCK;
-        uint64_t base = block * MRD__FACT_BLOCK;
-        uint64_t end = to < base + MRD__FACT_BLOCK ? to : base + MRD__FACT_BLOCK;
-        mrd__pages_release(shard->blocks.data[block], (from - base) * sizeof(mrd__fact),
-                           (end - base) * sizeof(mrd__fact));
-        from = end;
-    }
-}
-
 /* Facts of a shard that were moved and not given back yet. */
 typedef struct moved_range {
     uint64_t from, to;
 } moved_range;
 
+/* Blocks go back whole: a part of a huge page would first be split into small ones. */
 static void give_back(const mrd__joined *chunk, moved_range *moved, uint64_t from, uint64_t to)
 {
-    if (moved->to != from) *moved = (moved_range){from, from};
+    if (moved->to != from) {
+        uint64_t border = (from + MRD__FACT_BLOCK - 1) / MRD__FACT_BLOCK * MRD__FACT_BLOCK;
+        moved->from = border;
+    }
     moved->to = to;
-    if ((moved->to - moved->from) * sizeof(mrd__fact) < RELEASE_BYTES) return;
-    release_facts(chunk->shard, moved->from, moved->to);
-    moved->from = moved->to;
+    for (; moved->from + MRD__FACT_BLOCK <= to; moved->from += MRD__FACT_BLOCK)
+        mrd__pages_release(chunk->shard->blocks.data[moved->from / MRD__FACT_BLOCK], 0,
+                           MRD__FACT_BLOCK_BYTES);
 }
 
 void mrd__span_move(mrd__sealing *seal, mrd__span *span)

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RELEASE_ITEMS 100000 /* given back at once while they are placed, 4 MB */
+#define RELEASE_STEP ((size_t)2 << 20)                       /* a huge page */
+#define RELEASE_ITEMS (2 * RELEASE_STEP / sizeof(mrd__item)) /* given back at once when placed */
 
 /* ---- Args of pairs ---- */
 
@@ -291,6 +292,15 @@ void mrd__seal_bind_v2(mrd__sealing *seal, uint32_t order, uint32_t slice)
         seal->points.data[low].slice = slice;
 }
 
+/* Give back the items [from, to) but for what shares a huge page with others: that would first be
+ * split into small ones. */
+static void release_items(const mrd__sealing *seal, uint64_t from, uint64_t to)
+{
+    size_t first = (from * sizeof(mrd__item) + RELEASE_STEP - 1) / RELEASE_STEP * RELEASE_STEP;
+    size_t last = to * sizeof(mrd__item) / RELEASE_STEP * RELEASE_STEP;
+    if (first < last) mrd__pages_release(seal->items, first, last);
+}
+
 /* Give back items once enough in a row are placed: a system call for each group would cost more
  * than it saves. */
 static void note_placed(mrd__sealing *seal, size_t index)
@@ -305,12 +315,13 @@ static void note_placed(mrd__sealing *seal, size_t index)
         const mrd__group *last = &seal->groups.data[seal->placed_groups - 1];
         if (last->first + last->count - seal->released >= RELEASE_ITEMS) {
             from = seal->released;
-            to = seal->released = last->first + last->count;
+            to = last->first + last->count;
+            seal->released =
+                to * sizeof(mrd__item) / RELEASE_STEP * RELEASE_STEP / sizeof(mrd__item);
         }
     }
     pthread_mutex_unlock(&seal->lock);
-    if (to > from)
-        mrd__pages_release(seal->items, from * sizeof(mrd__item), to * sizeof(mrd__item));
+    if (to > from) release_items(seal, from, to);
 }
 
 /* One slice into the columns, handed over by value: they do not alias what is written. */
@@ -354,8 +365,7 @@ static void place_slices(mrd__sealing *seal, mrd__seal_worker *worker, mrd__grou
             bind_ends(seal, item->order, id);
         }
         if (i - given_back == RELEASE_ITEMS) { /* a long track */
-            mrd__pages_release(seal->items, (group->first + given_back) * sizeof(mrd__item),
-                               (group->first + i) * sizeof(mrd__item));
+            release_items(seal, group->first + given_back, group->first + i);
             given_back = i;
         }
     }

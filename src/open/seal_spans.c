@@ -49,7 +49,7 @@ static void span_reset(mrd__span *span)
     mrd__free(span->key_slots);
     mrd__free(span->thread_used);
     mrd__free(span->process_used);
-    mrd__vec_reset(&span->points);
+    mrd__points_reset(&span->points);
     mrd__vec_reset(&span->metas);
     mrd__found_reset(&span->found);
 }
@@ -67,7 +67,7 @@ static void cut_spans(mrd__sealing *seal, mrd__spans *spans)
     for (uint32_t s = 0; s < count; s++) {
         mrd__span *span = &spans->data[s];
         span_init(seal, span, spans->fixed);
-        mrd__vec_reserve(&span->points, flows / count + flows / 16 / count);
+        mrd__points_reserve(&span->points, flows / count + flows / 16 / count);
         span->first = chunk;
         uint64_t until = seal->facts * (s + 1) / count;
         while (chunk < seal->chunks.count &&
@@ -98,31 +98,34 @@ static bool times_sorted(const mrd__spans *spans, size_t member)
     return sorted;
 }
 
+static void join_points(mrd__sealing *seal, mrd__spans *spans)
+{
+    mrd__point_list *all = &seal->points;
+    if (spans->count == 1) {
+        *all = spans->data[0].points;
+        spans->data[0].points = (mrd__point_list){0};
+        return;
+    }
+    size_t count = 0;
+    for (uint32_t s = 0; s < spans->count; s++)
+        count += spans->data[s].points.count;
+    mrd__points_reserve(all, count);
+    for (uint32_t s = 0; s < spans->count; s++) {
+        mrd__point_list *own = &spans->data[s].points;
+        if (own->count > 0)
+            memcpy(all->data + all->count, own->data, own->count * sizeof *own->data);
+        all->count += own->count;
+        mrd__points_reset(own);
+    }
+}
+
 static void join_lists(mrd__sealing *seal, mrd__spans *spans)
 {
-    size_t points = 0;
-    size_t metas = 0;
-    for (uint32_t s = 0; s < spans->count; s++) {
-        points += spans->data[s].points.count;
-        metas += spans->data[s].metas.count;
-    }
-    mrd__vec_reserve(&seal->metas, metas);
-    if (spans->count > 1) {
-        mrd__vec_reserve(&seal->points, points);
-    } else {
-        seal->points.data = spans->data[0].points.data;
-        seal->points.count = points;
-        seal->points.capacity = spans->data[0].points.capacity;
-        spans->data[0].points.data = NULL;
-        spans->data[0].points.count = spans->data[0].points.capacity = 0;
-    }
+    join_points(seal, spans);
     for (uint32_t s = 0; s < spans->count; s++) {
         mrd__span *span = &spans->data[s];
-        for (size_t i = 0; i < span->points.count; i++)
-            mrd__vec_push(&seal->points, span->points.data[i]);
         for (size_t i = 0; i < span->metas.count; i++)
             mrd__vec_push(&seal->metas, span->metas.data[i]);
-        mrd__vec_reset(&span->points);
         mrd__vec_reset(&span->metas);
         for (size_t t = 0; t < seal->threads.count; t++)
             if (span->thread_used[t]) seal->threads.data[t].used = true;
@@ -324,7 +327,7 @@ void mrd__seal_sort_out(mrd__sealing *seal)
     mrd__seal_track_names(seal);
     mrd__seal_metadata(seal);
     free_reading(seal);
-    seal->items = mrd__pages_alloc(seal->item_count * sizeof *seal->items);
+    seal->items = mrd__seal_pages(seal, seal->item_count * sizeof *seal->items);
     mrd__parallel_for(seal->workers, spans.count, move_span, &job);
     for (uint32_t s = 0; s < spans.count; s++)
         span_reset(&spans.data[s]);

@@ -15,8 +15,10 @@ typedef struct distinct {
     uint64_t position;
 } distinct;
 
+/* In pages of its own: a block that the heap hands out costs a fault every 4 KiB. */
 typedef struct merging {
-    MRD__VEC(distinct) all;
+    distinct *all; /* [room] */
+    size_t count, room;
     uint64_t *slots; /* hash << 32 | index + 1 */
     uint32_t bits;
 } merging;
@@ -28,7 +30,7 @@ static uint32_t merge_one(merging *m, const mrd__pool_entry *entry, uint32_t fil
     for (; m->slots[at] != 0; at = (at + 1) & mask) {
         if ((uint32_t)(m->slots[at] >> 32) != entry->hash) continue;
         uint32_t index = (uint32_t)m->slots[at] - 1;
-        distinct *own = &m->all.data[index];
+        distinct *own = &m->all[index];
         if (own->entry->size != entry->size ||
             memcmp(own->entry->data, entry->data, entry->size) != 0)
             continue;
@@ -38,10 +40,9 @@ static uint32_t merge_one(merging *m, const mrd__pool_entry *entry, uint32_t fil
         }
         return index;
     }
-    distinct fresh = {.entry = entry, .file = file, .position = entry->position};
-    mrd__vec_push(&m->all, fresh);
-    m->slots[at] = (uint64_t)entry->hash << 32 | m->all.count;
-    return (uint32_t)m->all.count - 1;
+    m->all[m->count] = (distinct){.entry = entry, .file = file, .position = entry->position};
+    m->slots[at] = (uint64_t)entry->hash << 32 | ++m->count;
+    return (uint32_t)m->count - 1;
 }
 
 static int compare_texts(const distinct *a, const distinct *b)
@@ -77,35 +78,35 @@ static void order_run(mrd__sort_key *run, size_t count, const distinct *all)
 /* Number the distinct texts by (file, position, text); 0 stays the empty string. */
 static void number(mrd__sealing *seal, merging *m)
 {
-    size_t count = m->all.count;
-    mrd__sort_key *room = mrd__alloc(2 * count * sizeof *room);
+    size_t count = m->count;
+    mrd__sort_key *room = mrd__pages_alloc(2 * count * sizeof *room);
     mrd__sort_key *keys = room;
     for (size_t i = 0; i < count; i++)
-        keys[i] = (mrd__sort_key){m->all.data[i].position, (uint32_t)i};
+        keys[i] = (mrd__sort_key){m->all[i].position, (uint32_t)i};
     keys = mrd__radix_sort(keys, room + count, count);
     for (size_t i = 0; i < count; i++)
-        keys[i].key = m->all.data[keys[i].index].file;
+        keys[i].key = m->all[keys[i].index].file;
     keys = mrd__radix_sort(keys, keys == room ? room + count : room, count);
     for (size_t from = 0; from < count;) {
-        const distinct *first = &m->all.data[keys[from].index];
+        const distinct *first = &m->all[keys[from].index];
         size_t to = from + 1;
-        while (to < count && m->all.data[keys[to].index].file == first->file &&
-               m->all.data[keys[to].index].position == first->position)
+        while (to < count && m->all[keys[to].index].file == first->file &&
+               m->all[keys[to].index].position == first->position)
             to++;
-        if (to - from > 1) order_run(keys + from, to - from, m->all.data);
+        if (to - from > 1) order_run(keys + from, to - from, m->all);
         from = to;
     }
     mrd__arena *bytes = &seal->store->string_bytes;
     mrd__vec_reserve(&seal->strings, count + 1);
     mrd__vec_push(&seal->strings, ((mrd__str){"", 0}));
     for (size_t i = 0; i < count; i++) {
-        distinct *own = &m->all.data[keys[i].index];
+        distinct *own = &m->all[keys[i].index];
         own->id = (uint32_t)i + 1;
         mrd__str text = {mrd__arena_text(bytes, own->entry->data, own->entry->size),
                          own->entry->size};
         mrd__vec_push(&seal->strings, text);
     }
-    mrd__free(room);
+    mrd__pages_free(room, 2 * count * sizeof *room);
 }
 
 void mrd__seal_strings(mrd__sealing *seal)
@@ -114,12 +115,12 @@ void mrd__seal_strings(mrd__sealing *seal)
     size_t total = 0;
     for (size_t s = 0; s < writer->shards.count; s++)
         total += writer->shards.data[s]->pool.entries.count;
-    merging m = {.bits = 8};
+    merging m = {.bits = 8, .room = total};
     while (((size_t)1 << m.bits) < total * 2)
         m.bits++;
     mrd__assert(m.bits <= 32);
-    m.slots = mrd__new_array(uint64_t, (size_t)1 << m.bits);
-    mrd__vec_reserve(&m.all, total);
+    m.slots = mrd__pages_alloc(((size_t)1 << m.bits) * sizeof *m.slots);
+    m.all = mrd__pages_alloc(m.room * sizeof *m.all);
     seal->string_map = mrd__new_array(uint32_t *, writer->shards.count);
     for (size_t s = 0; s < writer->shards.count; s++) {
         const mrd__shard *shard = writer->shards.data[s];
@@ -137,10 +138,10 @@ void mrd__seal_strings(mrd__sealing *seal)
     for (size_t s = 0; s < writer->shards.count; s++) {
         uint32_t *map = seal->string_map[s];
         for (size_t id = 1; id < writer->shards.data[s]->pool.entries.count; id++)
-            map[id] = map[id] == MRD__NONE ? 0 : m.all.data[map[id]].id;
+            map[id] = map[id] == MRD__NONE ? 0 : m.all[map[id]].id;
     }
-    mrd__vec_reset(&m.all);
-    mrd__free(m.slots);
+    mrd__pages_free(m.all, m.room * sizeof *m.all);
+    mrd__pages_free(m.slots, ((size_t)1 << m.bits) * sizeof *m.slots);
     mrd__pool_init(&seal->extra);
     seal->extra_base = (uint32_t)seal->strings.count;
 }

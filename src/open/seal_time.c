@@ -212,25 +212,61 @@ void mrd__seal_view(mrd__sealing *seal)
 
 /* ---- Ranks ---- */
 
-/* order[i], a place in the files, becomes the place among the column's own in file order. */
-static void rank_by_file(const mrd__sealing *seal, uint32_t *order, uint64_t count)
+/* order[i], a place in the files, becomes the place among the column's own in file order: a bit for
+ * every place that is taken, and how many are taken before each word of bits. Each worker has a
+ * part of the column and bits of its own, which are then put together in the first's. */
+typedef struct filing {
+    const double *time;
+    uint32_t *order;
+    uint64_t count;
+    size_t words;
+    uint32_t parts;
+    uint64_t *present;   /* [parts * words] */
+    uint32_t *before;    /* [words] */
+    mrd__sort_key *keys; /* [count] in file order, to be filled; NULL: not wanted */
+} filing;
+
+static void mark_part(void *ctx, size_t index, uint32_t worker)
 {
-    size_t words = (size_t)(seal->facts / 64 + 1);
-    uint64_t *present = mrd__new_array(uint64_t, words);
-    uint32_t *before = mrd__alloc(words * sizeof *before);
-    for (uint64_t i = 0; i < count; i++)
-        present[order[i] / 64] |= 1ull << order[i] % 64;
+    (void)worker;
+    const filing *f = ctx;
+    uint64_t *present = f->present + index * f->words;
+    uint64_t end = f->count * (index + 1) / f->parts;
+    for (uint64_t i = f->count * index / f->parts; i < end; i++)
+        present[f->order[i] / 64] |= 1ull << f->order[i] % 64;
+}
+
+static void rank_part(void *ctx, size_t index, uint32_t worker)
+{
+    (void)worker;
+    const filing *f = ctx;
+    uint64_t end = f->count * (index + 1) / f->parts;
+    for (uint64_t i = f->count * index / f->parts; i < end; i++) {
+        uint32_t order = f->order[i];
+        uint64_t below = f->present[order / 64] & ((1ull << order % 64) - 1);
+        uint32_t rank = f->before[order / 64] + (uint32_t)__builtin_popcountll(below);
+        f->order[i] = rank;
+        if (f->keys == NULL) continue;
+        f->keys[rank] = (mrd__sort_key){mrd__sort_signed(mrd__column_get(f->time, i)), (uint32_t)i};
+    }
+}
+
+static void rank_by_file(const mrd__sealing *seal, filing *f)
+{
+    f->words = (size_t)(seal->facts / 64 + 1);
+    f->present = mrd__new_array(uint64_t, f->parts * f->words);
+    f->before = mrd__alloc(f->words * sizeof *f->before);
+    mrd__parallel_for(seal->workers, f->parts, mark_part, f);
     uint32_t sum = 0;
-    for (size_t w = 0; w < words; w++) {
-        before[w] = sum;
-        sum += (uint32_t)__builtin_popcountll(present[w]);
+    for (size_t w = 0; w < f->words; w++) {
+        for (uint32_t p = 1; p < f->parts; p++)
+            f->present[w] |= f->present[p * f->words + w];
+        f->before[w] = sum;
+        sum += (uint32_t)__builtin_popcountll(f->present[w]);
     }
-    for (uint64_t i = 0; i < count; i++) {
-        uint64_t below = present[order[i] / 64] & ((1ull << order[i] % 64) - 1);
-        order[i] = before[order[i] / 64] + (uint32_t)__builtin_popcountll(below);
-    }
-    mrd__free(before);
-    mrd__free(present);
+    mrd__parallel_for(seal->workers, f->parts, rank_part, f);
+    mrd__free(f->before);
+    mrd__free(f->present);
 }
 
 /* The rest of the way to the rank in (time, file order): the keys stand in file order, cut into one
@@ -288,14 +324,14 @@ static void rank_column(mrd__sealing *seal, const double *time, uint32_t *order,
                         bool sorted)
 {
     if (count == 0) return;
-    rank_by_file(seal, order, count);
+    filing f = {.time = time, .order = order, .count = count};
+    f.parts = count < RANK_ALONE ? 1 : seal->workers;
+    ranking r = {.count = count, .runs = f.parts, .order = order};
+    if (!sorted) f.keys = r.room = mrd__seal_pages(seal, 2 * count * sizeof *r.room);
+    rank_by_file(seal, &f);
     if (sorted) return;
-    ranking r = {.count = count, .runs = count < RANK_ALONE ? 1 : seal->workers, .order = order};
-    r.room = mrd__pages_alloc(2 * count * sizeof *r.room);
     r.other = r.room + count;
     r.sorted = mrd__new_array(mrd__sort_key *, r.runs);
-    for (uint64_t i = 0; i < count; i++)
-        r.room[order[i]] = (mrd__sort_key){mrd__sort_signed(mrd__column_get(time, i)), (uint32_t)i};
     mrd__parallel_for(seal->workers, r.runs, sort_run, &r);
     mrd__parallel_for(seal->workers, r.runs, rank_run, &r);
     mrd__free(r.sorted);

@@ -94,6 +94,15 @@ typedef struct mrd__meta { /* a metadata fact */
     int64_t value;
 } mrd__meta;
 
+/* Growing list in pages of its own: these come in megabytes, and a small page is a fault each. */
+typedef struct mrd__point_list {
+    mrd__flow_point *data;
+    size_t count, capacity;
+} mrd__point_list;
+void mrd__points_reserve(mrd__point_list *list, size_t count);
+void mrd__points_push(mrd__point_list *list, mrd__flow_point point);
+void mrd__points_reset(mrd__point_list *list);
+
 /* An end that binds flows to the slice it closes. */
 typedef struct mrd__flow_end {
     uint32_t begin, end; /* orders */
@@ -150,8 +159,8 @@ typedef struct mrd__sealing {
     uint64_t released;       /* items given back */
     bool sorted_slices, sorted_instants, sorted_counters; /* by time, over all groups */
 
-    MRD__VEC(mrd__flow_point) points; /* file order */
-    mrd__flow_ends flow_ends;         /* by begin */
+    mrd__point_list points;   /* file order */
+    mrd__flow_ends flow_ends; /* by begin */
 
     mrd__seal_worker *worker; /* [workers] */
     pthread_mutex_t lock;     /* of the store's blocks of text and of placing */
@@ -203,6 +212,11 @@ void mrd__seal_losses(mrd__sealing *seal);
 void mrd__seal_metadata(mrd__sealing *seal);
 /* seal_events.c: tracks of event records */
 void mrd__seal_events(mrd__sealing *seal);
+
+/* seal_pages.c: fresh pages of all these bytes, in parallel and each by one worker only. Workers
+ * that fill an array from several sides would both clear the same huge pages, one of them in
+ * vain. */
+void *mrd__seal_pages(const mrd__sealing *seal, size_t size);
 
 /* Columns hold exact ns in the place of doubles until the last step. */
 static inline int64_t mrd__column_get(const double *column, uint64_t index)

@@ -32,7 +32,7 @@ typedef struct mrd__span {
     size_t key_size;
     uint8_t *thread_used, *process_used;
     mrd__span_times slices, instants, counters;
-    MRD__VEC(mrd__flow_point) points;
+    mrd__point_list points;
     MRD__VEC(mrd__meta) metas;
     mrd__found found;
 } mrd__span;

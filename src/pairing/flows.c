@@ -20,6 +20,8 @@
  * it over from the one before, a terminating one ends it, and a later use starts anew. */
 #include "pairing/flows.h"
 
+#include "base/os.h"
+
 #include <string.h>
 
 /* ---- Binding ---- */
@@ -94,11 +96,14 @@ void mrd__flows_bind(const mrd__flow_track *track, mrd__flow_point **points, siz
 
 /* ---- Joining ---- */
 
+/* Points are joined in parts, one a worker: all points of a key have one hash and so one part.
+ * One block of memory holds it all, and later the keys that links are sorted by:
+ *
+ *   | hash of each point | next of each | last of each | slots of part 0 | slots of part 1 | ... */
 typedef struct key_table {
-    uint32_t *slots; /* first point of a key + 1 */
-    size_t mask;
-    uint32_t *next; /* chain through the points, file order */
-    uint32_t *last; /* of a first point: the chain's end */
+    uint64_t *hash;
+    uint32_t *next; /* chain through the points of a key, file order */
+    uint32_t *last; /* of a first point: the chain's end; of others MRD__NONE */
 } key_table;
 
 static bool same_key(const mrd__flow_point *a, const mrd__flow_point *b)
@@ -121,46 +126,51 @@ static uint32_t scope_of(const mrd__found *found, const mrd__flow_point *point)
     return found->one_scope ? 0 : mrd__found_file(found, point->order);
 }
 
-static void chain_points(const mrd__flow_point *points, size_t count, key_table *table,
-                         const mrd__found *found)
+typedef struct joining {
+    const mrd__flow_point *points;
+    mrd__flow_links links;
+    mrd__found found;
+    MRD__VEC(mrd__sort_key) order; /* the points of one key by time */
+    MRD__VEC(mrd__sort_key) room;
+    uint32_t *slots; /* first point of a key + 1 */
+    size_t size;     /* of slots, a power of two */
+    uint64_t own;    /* points */
+    char padding[64];
+} joining;
+
+static uint32_t part_of(uint64_t hash, uint32_t parts)
 {
-    size_t size = 16;
-    while (size < count * 2)
-        size *= 2;
-    table->mask = size - 1;
-    table->slots = mrd__new_array(uint32_t, size);
-    table->next = mrd__alloc(count * sizeof *table->next);
-    table->last = mrd__alloc(count * sizeof *table->last);
+    return (uint32_t)((hash >> 32) * parts >> 32);
+}
+
+/* Chain the points of a part by key. */
+static void chain_points(joining *j, size_t count, const key_table *table, uint32_t part,
+                         uint32_t parts)
+{
+    size_t mask = j->size - 1;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t file = scope_of(found, &points[i]);
-        size_t at = hash_key(&points[i], file) & table->mask;
+        if (part_of(table->hash[i], parts) != part) continue;
+        size_t at = table->hash[i] & mask;
         table->next[i] = MRD__NONE;
         table->last[i] = i;
-        while (table->slots[at] != 0) {
-            uint32_t first = table->slots[at] - 1;
-            if (same_key(&points[first], &points[i]) && scope_of(found, &points[first]) == file) {
-                table->next[table->last[first]] = i;
-                table->last[first] = i;
-                table->last[i] = MRD__NONE; /* not a first point */
-                break;
-            }
-            at = (at + 1) & table->mask;
+        for (; j->slots[at] != 0; at = (at + 1) & mask) {
+            uint32_t first = j->slots[at] - 1;
+            if (table->hash[first] != table->hash[i] ||
+                !same_key(&j->points[first], &j->points[i]) ||
+                scope_of(&j->found, &j->points[first]) != scope_of(&j->found, &j->points[i]))
+                continue;
+            table->next[table->last[first]] = i;
+            table->last[first] = i;
+            table->last[i] = MRD__NONE;
+            break;
         }
-        if (table->slots[at] == 0) table->slots[at] = i + 1;
+        if (j->slots[at] == 0) j->slots[at] = i + 1;
     }
 }
 
-typedef struct joining {
-    const mrd__flow_point *points;
-    mrd__flow_links *links;
-    mrd__found *found;
-    MRD__VEC(mrd__sort_key) order; /* the points of one key by time */
-    MRD__VEC(mrd__sort_key) room;
-} joining;
-
 static void lose(joining *j, mrd__loss_id id, const mrd__flow_point *point)
 {
-    mrd__found_at(j->found, id, point->order, point->name, -1, 0);
+    mrd__found_at(&j->found, id, point->order, point->name, -1, 0);
 }
 
 static void link(joining *j, uint32_t from, uint32_t to)
@@ -168,11 +178,11 @@ static void link(joining *j, uint32_t from, uint32_t to)
     const mrd__flow_point *a = &j->points[from];
     const mrd__flow_point *b = &j->points[to];
     if (a->slice == MRD__NONE || b->slice == MRD__NONE) return;
-    mrd__vec_push(j->links, ((mrd__flow_link){from, to}));
+    mrd__vec_push(&j->links, ((mrd__flow_link){from, to}));
     if (b->ts >= a->ts) return;
     int64_t back;
     if (__builtin_sub_overflow(b->ts, a->ts, &back)) back = INT64_MIN;
-    mrd__found_at(j->found, MRD__LOSS_FLOW_BACKWARDS, b->order, b->name, -1, back);
+    mrd__found_at(&j->found, MRD__LOSS_FLOW_BACKWARDS, b->order, b->name, -1, back);
 }
 
 /* The same of a chain: every point but the first has the one before it as its source. */
@@ -262,26 +272,93 @@ static void sort_links(const mrd__flow_point *points, mrd__sort_key *room, mrd__
     links->capacity = count;
 }
 
-void mrd__flows_join(const mrd__flow_point *points, size_t count, mrd__sort_key *room,
+typedef struct join_job {
+    const mrd__flow_point *points;
+    size_t count;
+    key_table table;
+    joining *parts;
+    uint32_t part_count;
+} join_job;
+
+static void hash_part(void *ctx, size_t index, uint32_t worker)
+{
+    (void)worker;
+    join_job *job = ctx;
+    size_t end = job->count * (index + 1) / job->part_count;
+    for (size_t i = job->count * index / job->part_count; i < end; i++) {
+        uint32_t file = scope_of(&job->parts[0].found, &job->points[i]);
+        job->table.hash[i] = hash_key(&job->points[i], file);
+    }
+}
+
+static void join_part(void *ctx, size_t index, uint32_t worker)
+{
+    (void)worker;
+    join_job *job = ctx;
+    joining *j = &job->parts[index];
+    const key_table *table = &job->table;
+    chain_points(j, job->count, table, (uint32_t)index, job->part_count);
+    for (uint32_t first = 0; first < job->count; first++) {
+        if (part_of(table->hash[first], job->part_count) != index) continue;
+        if (table->last[first] == MRD__NONE) continue;
+        j->order.count = 0;
+        for (uint32_t i = first; i != MRD__NONE; i = table->next[i])
+            mrd__vec_push(&j->order, ((mrd__sort_key){mrd__sort_signed(j->points[i].ts), i}));
+        mrd__vec_reserve(&j->room, j->order.count);
+        join_key(j, mrd__radix_sort(j->order.data, j->room.data, j->order.count), j->order.count);
+    }
+}
+
+#define LEAST_SLOTS 16 /* of a part */
+
+/* Slots for twice as many keys as a part has points: at most 4 a point and LEAST_SLOTS a part. */
+static void place_slots(join_job *job, uint32_t *slots)
+{
+    for (size_t i = 0; i < job->count; i++)
+        job->parts[part_of(job->table.hash[i], job->part_count)].own++;
+    for (uint32_t p = 0; p < job->part_count; p++) {
+        joining *j = &job->parts[p];
+        for (j->size = LEAST_SLOTS; j->size < j->own * 2;)
+            j->size *= 2;
+        j->slots = slots;
+        slots += j->size;
+    }
+}
+
+#define JOIN_ALONE 4096 /* points that one worker joins faster than several start */
+
+void mrd__flows_join(const mrd__flow_point *points, size_t count, uint32_t workers,
                      mrd__flow_links *out, mrd__found *found)
 {
     if (count == 0) return;
-    key_table table;
-    mrd__vec_reserve(out, count);
-    chain_points(points, count, &table, found);
-    joining j = {.points = points, .links = out, .found = found};
-    for (uint32_t first = 0; first < count; first++) {
-        if (table.last[first] == MRD__NONE) continue;
-        j.order.count = 0;
-        for (uint32_t i = first; i != MRD__NONE; i = table.next[i])
-            mrd__vec_push(&j.order, ((mrd__sort_key){mrd__sort_signed(points[i].ts), i}));
-        mrd__vec_reserve(&j.room, j.order.count);
-        join_key(&j, mrd__radix_sort(j.order.data, j.room.data, j.order.count), j.order.count);
+    join_job job = {.points = points, .count = count};
+    job.part_count = count < JOIN_ALONE ? 1 : workers;
+    /* Of a point: hash 8, next and last 8, slots 16 bytes; the same 32 as two keys to sort. */
+    size_t bytes = count * 32 + job.part_count * LEAST_SLOTS * sizeof(uint32_t);
+    char *room = mrd__pages_alloc(bytes);
+    job.table = (key_table){(uint64_t *)(void *)room, (uint32_t *)(void *)(room + count * 8),
+                            (uint32_t *)(void *)(room + count * 12)};
+    job.parts = mrd__new_array(joining, job.part_count);
+    for (uint32_t p = 0; p < job.part_count; p++) {
+        job.parts[p].points = points;
+        mrd__found_init(&job.parts[p].found, found->file_first, found->files);
+        job.parts[p].found.one_scope = found->one_scope;
     }
-    sort_links(points, room, out);
-    mrd__vec_reset(&j.order);
-    mrd__vec_reset(&j.room);
-    mrd__free(table.slots);
-    mrd__free(table.next);
-    mrd__free(table.last);
+    mrd__parallel_for(workers, job.part_count, hash_part, &job);
+    place_slots(&job, (uint32_t *)(void *)(room + count * 16));
+    mrd__parallel_for(workers, job.part_count, join_part, &job);
+    mrd__vec_reserve(out, count);
+    for (uint32_t p = 0; p < job.part_count; p++) {
+        joining *j = &job.parts[p];
+        for (size_t i = 0; i < j->links.count; i++)
+            mrd__vec_push(out, j->links.data[i]);
+        mrd__found_join(found, &j->found);
+        mrd__found_reset(&j->found);
+        mrd__vec_reset(&j->links);
+        mrd__vec_reset(&j->order);
+        mrd__vec_reset(&j->room);
+    }
+    mrd__free(job.parts);
+    sort_links(points, (mrd__sort_key *)(void *)room, out);
+    mrd__pages_free(room, bytes);
 }

@@ -42,9 +42,9 @@ typedef struct mrd__flow_link {
 typedef MRD__VEC(mrd__flow_link) mrd__flow_links;
 
 /* Join points of the same (file, category, name, id); counts all losses of flows. points stand in
- * file order; links come sorted by (time of from, order of from, order of to). room: 2 * count keys
- * to sort in. */
-void mrd__flows_join(const mrd__flow_point *points, size_t count, mrd__sort_key *room,
+ * file order; links come sorted by (time of from, order of from, order of to), the same for any
+ * number of workers (at least 1). */
+void mrd__flows_join(const mrd__flow_point *points, size_t count, uint32_t workers,
                      mrd__flow_links *out, mrd__found *found);
 
 #endif

@@ -63,7 +63,8 @@ static mrd_status read_events(reading *job, const mrd__map *map, size_t *at, mrd
                                         .first_order = 1,
                                         .progress = job->in->progress,
                                         .progress_ctx = job->in->progress_ctx,
-                                        .path = job->in->path};
+                                        .path = job->in->path,
+                                        .map = map};
     mrd__cj_parallel_result result = mrd__cj_read_parallel(&options, map->data, map->size, *at);
     if (result.cancelled) return mrd__fail(error, MRD_ERR_CANCELLED, "cancelled", "cancelled");
     *at = result.at;
@@ -78,7 +79,7 @@ static mrd_status read_map(reading *job, mrd_error *error)
     job->file = mrd__writer_add_file(in->writer, in->path, mrd__importer_chrome_json.name,
                                      in->map->size, in->map);
     const mrd__map *map = &mrd__writer_file(in->writer, job->file)->map;
-    bool parallel = in->threads > 1 && map->size >= MRD__CJ_PARALLEL_MIN;
+    bool parallel = map->size >= MRD__CJ_PARALLEL_MIN;
     progress_of ctx = {in, map->size, 0};
     begin(job, (mrd__cj_reader_options){.stop_at_events = parallel,
                                         .tick = in->progress != NULL ? tick : NULL,

@@ -3,7 +3,8 @@
  *   bytes    ...},{"ph":..},{"ph":  |  ..},{"ph":..},{"ph":..}  |  ,{"ph":..}] ...
  *   chunk            i             border         i+1          border
  *
- * A worker takes the next chunk and
+ * A worker takes the next chunk, copies it (a mapped page costs more to touch for the first time than
+ * to copy), and
  *   1. scans it for what it does to quote state and depth (scan.c): with the scans of the chunks
  *      before it that gives the state at its border. Where another worker owes one of those, this
  *      one makes it too; nobody waits for anybody.
@@ -21,6 +22,7 @@
 #include "ingest/chrome_json/reader.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 #define NOWHERE SIZE_MAX
 
@@ -41,6 +43,8 @@ typedef struct piece {
 
 typedef struct shared {
     const mrd__cj_parallel_options *options;
+    bool scans; /* else one worker goes on where it stopped */
+    int source; /* to copy from, -1 */
     const char *data;
     size_t size, from, count;
     piece *pieces;
@@ -60,10 +64,44 @@ static size_t border_of(const shared *s, size_t index)
     return index + 1 >= s->count ? s->size : begin_of(s, index + 1);
 }
 
-/* Does a backslash take the meaning of data[at]? *fits is false when the run of backslashes before
- * it is too long to be counted. */
-static bool is_escaped(const shared *s, size_t at, bool *fits)
+/* A worker: its reader and a copy of the chunk at hand. */
+typedef struct hand {
+    mrd__cj_core core;
+    char *room; /* MRD__CJ_SLACK, a chunk, MRD__CJ_AHEAD, MRD__CJ_SLACK; NULL without a source */
+    char *copy; /* the chunk in it, the byte before it, and what fits behind it */
+    uint64_t owner; /* index + 1 of that chunk */
+    size_t size;
+    size_t next; /* where the last chunk with events ended */
+} hand;
+
+/* The bytes of a chunk, copied where that is possible. */
+static const char *text_of(const shared *s, const hand *h, size_t index)
 {
+    return h->owner == index + 1 ? h->copy : s->data + begin_of(s, index);
+}
+
+static void fetch(const shared *s, hand *h, size_t index)
+{
+    h->owner = 0;
+    if (h->room == NULL) return;
+    size_t from = begin_of(s, index), to = border_of(s, index);
+    to = s->size - to < MRD__CJ_AHEAD ? s->size : to + MRD__CJ_AHEAD;
+    h->size = to - from;
+    size_t before = from > 0;
+    h->copy = h->room + MRD__CJ_SLACK;
+    if (!mrd__map_read(s->source, from - before, h->size + before, h->copy - before)) return;
+    memset(h->copy + h->size, 0, MRD__CJ_SLACK);
+    h->owner = index + 1;
+}
+
+/* Does a backslash take the meaning of a chunk's first byte? *fits is false when the run of
+ * backslashes before it is too long to be counted. */
+static bool is_escaped(const shared *s, const hand *h, size_t index, bool *fits)
+{
+    size_t at = begin_of(s, index);
+    *fits = true;
+    if (at == s->from) return false;
+    if (h->owner == index + 1 && h->copy[-1] != '\\') return false; /* the map stays untouched */
     size_t run = 0;
     while (run < at - s->from && run < MRD__CJ_MAX_BACKSLASHES && s->data[at - run - 1] == '\\')
         run++;
@@ -71,13 +109,13 @@ static bool is_escaped(const shared *s, size_t at, bool *fits)
     return run & 1;
 }
 
-/* The first '{' or ']' between elements in [at, to), NOWHERE without one. */
-static size_t first_event(const shared *s, const piece *p, size_t at, size_t to, bool escaped)
+/* The first '{' or ']' between elements in the text of a chunk, NOWHERE without one. */
+static size_t first_event(const piece *p, const char *text, size_t size, bool escaped)
 {
     bool inside = atomic_load(&p->state) == INSIDE;
     int64_t depth = atomic_load(&p->depth);
-    for (; at < to; at++) {
-        char c = s->data[at];
+    for (size_t at = 0; at < size; at++) {
+        char c = text[at];
         if (escaped) {
             escaped = false;
             if (c == '"' || c == '\\') continue;
@@ -95,13 +133,13 @@ static size_t first_event(const shared *s, const piece *p, size_t at, size_t to,
 }
 
 /* Make the state at the end of a chunk whose own is known the state of the next. */
-static void pass_state(shared *s, size_t index)
+static void pass_state(shared *s, const hand *h, size_t index)
 {
     if (index + 1 >= s->count) return;
     piece *own = &s->pieces[index], *next = own + 1;
-    bool fits, escaped = index > 0 && is_escaped(s, begin_of(s, index), &fits);
-    mrd__cj_scan scan =
-        mrd__cj_scan_piece(s->data, begin_of(s, index), border_of(s, index), escaped);
+    bool fits, escaped = is_escaped(s, h, index, &fits);
+    mrd__cj_scan scan = mrd__cj_scan_piece(text_of(s, h, index), 0,
+                                           border_of(s, index) - begin_of(s, index), escaped);
     bool inside = atomic_load_explicit(&own->state, memory_order_acquire) == INSIDE;
     atomic_store(&next->depth, atomic_load(&own->depth) + scan.depth[inside]);
     int state = inside != scan.flips ? INSIDE : OUTSIDE;
@@ -113,19 +151,25 @@ static bool is_known(const shared *s, size_t index)
     return atomic_load_explicit(&s->pieces[index].state, memory_order_acquire) != UNKNOWN;
 }
 
-/* Where parsing of a chunk begins. */
-static size_t find_start(shared *s, size_t index)
+/* Where parsing of a chunk begins. One worker alone goes on where it stopped. */
+static size_t find_start(shared *s, const hand *h, size_t index)
 {
+    if (index == 0) {
+        if (s->scans && s->count > 1) pass_state(s, h, 0);
+        return s->from;
+    }
+    if (!s->scans) return h->next < border_of(s, index) ? h->next : NOWHERE;
     size_t known = index;
     while (!is_known(s, known))
         known--;
     for (; known < index; known++)
-        pass_state(s, known);
-    if (index + 1 < s->count && !is_known(s, index + 1)) pass_state(s, index);
-    if (index == 0) return s->from;
-    bool fits, escaped = is_escaped(s, begin_of(s, index), &fits);
+        pass_state(s, h, known);
+    if (index + 1 < s->count && !is_known(s, index + 1)) pass_state(s, h, index);
+    bool fits, escaped = is_escaped(s, h, index, &fits);
     if (!fits) return NOWHERE;
-    return first_event(s, &s->pieces[index], begin_of(s, index), border_of(s, index), escaped);
+    size_t at = first_event(&s->pieces[index], text_of(s, h, index),
+                            border_of(s, index) - begin_of(s, index), escaped);
+    return at == NOWHERE ? NOWHERE : begin_of(s, index) + at;
 }
 
 static void lower_last(shared *s, size_t index)
@@ -135,15 +179,34 @@ static void lower_last(shared *s, size_t index)
     }
 }
 
-static void read_chunk(shared *s, mrd__cj_core *core, size_t index)
+/* Elements from own->start to the chunk's border. */
+static mrd__cj_stop read_events(const shared *s, hand *h, size_t index, size_t *at)
+{
+    mrd__cj_core *core = &h->core;
+    size_t begin = begin_of(s, index), border = border_of(s, index);
+    if (h->owner == index + 1) {
+        size_t own = *at - begin;
+        core->base = begin;
+        mrd__cj_stop stop = mrd__cj_read_elements(core, h->copy, h->size, &own, border - begin);
+        core->base = 0;
+        *at = begin + own;
+        if (stop != MRD__CJ_WANT_MORE || begin + h->size == s->size) return stop;
+    }
+    return mrd__cj_read_elements(core, s->data, s->size, at, border);
+}
+
+static void read_chunk(shared *s, hand *h, size_t index)
 {
     piece *own = &s->pieces[index];
-    size_t at = own->start = find_start(s, index);
-    mrd__shard_chunk(core->out.shard, s->options->first_order + index);
+    fetch(s, h, index);
+    size_t at = own->start = find_start(s, h, index);
+    mrd__shard_chunk(h->core.out.shard, s->options->first_order + index);
     own->read = true;
     own->stop = MRD__CJ_REACHED;
-    if (at != NOWHERE)
-        own->stop = mrd__cj_read_elements(core, s->data, s->size, &at, border_of(s, index));
+    if (at != NOWHERE) {
+        own->stop = read_events(s, h, index, &at);
+        h->next = at;
+    }
     own->end = at;
     if (own->stop != MRD__CJ_REACHED) lower_last(s, index);
 }
@@ -162,22 +225,25 @@ static void report(shared *s, size_t index, uint64_t *last)
 static void work(void *ctx, uint32_t worker)
 {
     shared *s = ctx;
-    mrd__cj_core *core = mrd__new(mrd__cj_core);
-    core->fast = true;
+    hand *h = mrd__new(hand);
+    size_t room = s->options->chunk + MRD__CJ_AHEAD + 2 * (size_t)MRD__CJ_SLACK;
+    if (s->source >= 0) h->room = mrd__pages_alloc(room);
+    h->core.fast = true;
     uint64_t reported = mrd__monotonic_ns();
     for (;;) {
         size_t index = atomic_fetch_add(&s->next, 1);
         if (index > atomic_load(&s->last) || atomic_load(&s->cancelled)) break;
-        if (core->out.shard == NULL) {
-            core->out.shard = mrd__writer_shard(s->options->writer, s->options->file);
-            mrd__shard_keep_history(core->out.shard);
-            s->shards[worker] = core->out.shard;
+        if (h->core.out.shard == NULL) {
+            h->core.out.shard = mrd__writer_shard(s->options->writer, s->options->file);
+            mrd__shard_keep_history(h->core.out.shard);
+            s->shards[worker] = h->core.out.shard;
         }
-        read_chunk(s, core, index);
+        read_chunk(s, h, index);
         if (worker == 0) report(s, index, &reported);
     }
-    mrd__cj_core_reset(core);
-    mrd__free(core);
+    mrd__cj_core_reset(&h->core);
+    mrd__pages_free(h->room, room);
+    mrd__free(h);
 }
 
 /* Walk the chunks in order; returns how many are accepted. */
@@ -219,11 +285,14 @@ mrd__cj_parallel_result mrd__cj_read_parallel(const mrd__cj_parallel_options *op
     mrd__cj_parallel_result result = {.at = at, .next_order = options->first_order + s.count};
     if (s.count == 0) return result;
     uint32_t workers = options->threads < s.count ? options->threads : (uint32_t)s.count;
+    s.scans = workers > 1 || options->always_scan;
     s.pieces = mrd__new_array(piece, s.count);
     s.shards = mrd__new_array(mrd__shard *, workers);
     atomic_store(&s.pieces[0].state, OUTSIDE);
     atomic_store(&s.last, s.count - 1);
+    s.source = options->map != NULL ? mrd__map_source(options->map) : -1;
     mrd__parallel(workers, work, &s);
+    mrd__map_source_close(s.source);
     result.cancelled = atomic_load(&s.cancelled);
     take_back(&s, workers, judge(&s, &result), &result);
     mrd__free(s.shards);

@@ -13,6 +13,11 @@ typedef struct mrd__cj_parallel_options {
     mrd_progress_fn progress; /* may be NULL */
     void *progress_ctx;
     const char *path; /* for progress */
+    /* Of the text, to copy chunks from instead of touching what is mapped; may be NULL. */
+    const mrd__map *map;
+    /* One worker alone knows where a chunk begins: where the one before ended. This makes it scan
+     * all the same, for tests of the scan. */
+    bool always_scan;
 } mrd__cj_parallel_options;
 
 typedef struct mrd__cj_parallel_result {

@@ -3,7 +3,9 @@
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/os.h"
@@ -14,6 +16,18 @@
 #include "ingest/gzip.h"
 #include "ingest/harness.h"
 
+/* The text as a file without a name; close what is returned. */
+static int as_file(mrd__str text, mrd__map *map)
+{
+    int fd = memfd_create("text", 0);
+    if (fd < 0 || write(fd, text.data, text.size) != (ssize_t)text.size) fail_msg("memfd");
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    mrd_error error = {0};
+    if (mrd__map_open(map, path, &error) != MRD_OK) fail_msg("%s", error.message);
+    return fd;
+}
+
 static mrd_status read_parallel(mrd__writer *writer, mrd__shard *shard,
                                 mrd__chrome_json_reader *reader, mrd__str text, way how, size_t *at,
                                 uint64_t *rejected, mrd_error *error)
@@ -22,8 +36,17 @@ static mrd_status read_parallel(mrd__writer *writer, mrd__shard *shard,
                                         .threads = how.threads,
                                         .chunk = how.chunk,
                                         .first_order = 1,
-                                        .path = "test"};
+                                        .path = "test",
+                                        .always_scan = how.scan};
+    mrd__map map = {0};
+    int fd = -1;
+    if (how.copied) {
+        fd = as_file(text, &map);
+        options.map = &map;
+    }
     mrd__cj_parallel_result result = mrd__cj_read_parallel(&options, text.data, text.size, *at);
+    mrd__map_close(&map);
+    if (fd >= 0) close(fd);
     bool last = text.size - result.at < how.chunk;
     if (rejected != NULL && last) *rejected += result.rejected;
     *at = result.at;
@@ -87,8 +110,8 @@ static void show_difference(const char *name, way how, const mrd__buf *want, con
     size_t line = at;
     while (line > 0 && want->data[line - 1] != '\n')
         line--;
-    print_error("%s: feed %zu, fast %d, threads %u, chunk %zu\n", name, how.feed, how.fast,
-                how.threads, how.chunk);
+    print_error("%s: feed %zu, fast %d, threads %u, chunk %zu, scan %d, copied %d\n", name,
+                how.feed, how.fast, how.threads, how.chunk, how.scan, how.copied);
     print_error("want: %.300s\n", want->size > 0 ? want->data + line : "");
     print_error("got:  %.300s\n", got->size > line ? got->data + line : "");
 }
@@ -119,8 +142,16 @@ void check_all_ways(const char *name, mrd__str text)
     }
     for (size_t i = 0; i < sizeof chunks / sizeof chunks[0]; i++) {
         if (large && chunks[i] < 65536) continue;
-        check_way(name, text, (way){.fast = true, .threads = 1, .chunk = chunks[i]}, &want);
-        check_way(name, text, (way){.fast = true, .threads = 3, .chunk = chunks[i]}, &want);
+        way how = {.fast = true, .threads = 1, .chunk = chunks[i]};
+        check_way(name, text, how, &want);
+        how.copied = true;
+        check_way(name, text, how, &want);
+        how.scan = true;
+        check_way(name, text, how, &want);
+        how.threads = 3;
+        check_way(name, text, how, &want);
+        how.copied = false;
+        check_way(name, text, how, &want);
     }
     mrd__buf_reset(&want);
 }

@@ -228,6 +228,31 @@ static void test_many_metadata_rows(void **state)
     mrd__buf_reset(&text);
 }
 
+/* Events that reach far over the end of a chunk, and further than what is copied beyond it. */
+static void test_events_over_borders(void **state)
+{
+    (void)state;
+    mrd__buf text = {0};
+    mrd__buf_text(&text, "{\"traceEvents\":[");
+    for (int i = 0; i < 60; i++) {
+        if (i > 0) mrd__buf_char(&text, ',');
+        mrd__buf_printf(
+            &text, "{\"ph\":\"X\",\"ts\":%d,\"dur\":1,\"name\":\"n%d\",\"args\":{\"a\":\"", i, i);
+        for (int k = 0; k < i * 997 % 30011; k++)
+            mrd__buf_char(&text, "x\\\\ "[k & 3]);
+        /* Pairs of backslashes stay whole: k ends where it may, the rest is filled up. */
+        if ((i * 997 % 30011 & 3) == 2) mrd__buf_char(&text, '\\');
+        mrd__buf_text(&text, "\"}}");
+    }
+    mrd__buf_text(&text, "]}");
+    check_all_ways("over borders", (mrd__str){text.data, text.size});
+    mrd__buf dump = {0};
+    read_way((mrd__str){text.data, text.size}, (way){0}, &dump, NULL);
+    assert_null(strstr(dump.data, "error"));
+    mrd__buf_reset(&dump);
+    mrd__buf_reset(&text);
+}
+
 /* ---- Real files ---- */
 
 static void check_real_file(const char *name, mrd__str text)
@@ -260,6 +285,7 @@ int main(void)
         cmocka_unit_test(test_long_string),
         cmocka_unit_test(test_large_event),
         cmocka_unit_test(test_many_metadata_rows),
+        cmocka_unit_test(test_events_over_borders),
         cmocka_unit_test(test_all_ways_on_real_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

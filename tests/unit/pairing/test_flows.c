@@ -143,8 +143,7 @@ static void expect_links(point_list *list, const uint32_t (*links)[2], size_t co
 {
     kit_found_init(found);
     mrd__flow_links got = {0};
-    mrd__sort_key room[128];
-    mrd__flows_join(list->data, list->count, room, &got, &found->found);
+    mrd__flows_join(list->data, list->count, 1, &got, &found->found);
     assert_int_equal(got.count, count);
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(got.data[i].from, links[i][0]);
@@ -226,12 +225,53 @@ static void test_keys_and_unbound(void **state)
     mrd__found_reset(&found.found);
 }
 
+/* Enough points that several workers join them: the result is that of one. */
+static void test_workers_agree(void **state)
+{
+    (void)state;
+    enum {
+        COUNT = 20000
+    };
+    static const uint8_t phases[] = {MRD__FLOW_START, MRD__FLOW_STEP, MRD__FLOW_END};
+    mrd__flow_point *points = mrd__new_array(mrd__flow_point, COUNT);
+    mrd__rng rng = {11};
+    for (uint32_t i = 0; i < COUNT; i++)
+        points[i] = (mrd__flow_point){.ts = (int64_t)mrd__rng_below(&rng, 1000000),
+                                      .id = (uint32_t)mrd__rng_below(&rng, 4000),
+                                      .name = (uint32_t)mrd__rng_below(&rng, 2),
+                                      .order = i,
+                                      .slice = mrd__rng_below(&rng, 50) == 0 ? MRD__NONE : i,
+                                      .phase = phases[mrd__rng_below(&rng, 3)]};
+    mrd__flow_links want = {0};
+    kit_found want_found;
+    kit_found_init(&want_found);
+    mrd__flows_join(points, COUNT, 1, &want, &want_found.found);
+    assert_true(want.count > COUNT / 4);
+    for (uint32_t workers = 2; workers <= 7; workers += 5) {
+        mrd__flow_links got = {0};
+        kit_found found;
+        kit_found_init(&found);
+        mrd__flows_join(points, COUNT, workers, &got, &found.found);
+        assert_int_equal(got.count, want.count);
+        assert_memory_equal(got.data, want.data, want.count * sizeof *want.data);
+        for (size_t id = 0; id < MRD__LOSS_COUNT; id++) {
+            assert_int_equal(found.found.table[id].count, want_found.found.table[id].count);
+            assert_int_equal(found.found.table[id].order, want_found.found.table[id].order);
+        }
+        mrd__vec_reset(&got);
+        mrd__found_reset(&found.found);
+    }
+    mrd__vec_reset(&want);
+    mrd__found_reset(&want_found.found);
+    mrd__free(points);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bind_random),      cmocka_unit_test(test_chain_and_fan),
         cmocka_unit_test(test_reuse_and_strays), cmocka_unit_test(test_backwards),
-        cmocka_unit_test(test_keys_and_unbound),
+        cmocka_unit_test(test_keys_and_unbound), cmocka_unit_test(test_workers_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
