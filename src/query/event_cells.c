@@ -23,6 +23,7 @@ static void prefetch_block(const mrd__event_view *view, uint32_t block)
     const char *time = (const char *)(view->time + (uint64_t)block * MRD__EVENT_BLOCK);
     for (size_t at = 0; at <= MRD__EVENT_BLOCK * sizeof(double); at += 64)
         __builtin_prefetch(time + at);
+    if (!view->blocks) return;
     __builtin_prefetch(&view->blocks[block]);
     __builtin_prefetch(&view->blocks[block + 1 < view->block_count ? block + 1 : block]);
 }

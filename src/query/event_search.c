@@ -7,11 +7,12 @@
 mrd__event_view mrd__event_view_of(const mrd__events *events, size_t key)
 {
     uint64_t first_block = events->block_index[key];
+    bool interval = events->keys[key].form == MRD__FORM_INTERVAL;
     return (mrd__event_view){
         .time = events->time + events->keys[key].first,
         .block_time = events->block_time + first_block,
         .cell_time = events->cell_time + events->cell_index[key],
-        .blocks = events->blocks + first_block,
+        .blocks = interval ? events->blocks + first_block : NULL,
         .count = (uint32_t)events->keys[key].count,
         .block_count = (uint32_t)mrd__event_blocks(events->keys[key].count),
         .cell_count = (uint32_t)mrd__event_cells(events->keys[key].count),
