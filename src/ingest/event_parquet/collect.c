@@ -36,15 +36,14 @@ mrd_status mrd__collect_begin(mrd__collect *collect, uint64_t rows, mrd_error *e
 /* So many bytes of the bag, in one piece. */
 static char *bag_cut(mrd__detail_bag *bag, size_t bytes)
 {
-    mrd__detail_block *last = bag->blocks.count ? &bag->blocks.data[bag->blocks.count - 1] : NULL;
-    if (!last || last->size - bag->used < bytes) {
-        size_t size = bytes < BLOCK_BYTES ? BLOCK_BYTES : bytes;
-        mrd__vec_push(&bag->blocks, ((mrd__detail_block){mrd__pages_alloc(size), size}));
-        last = &bag->blocks.data[bag->blocks.count - 1];
-        bag->used = 0;
+    if (bag->room < bytes) {
+        bag->room = bytes < BLOCK_BYTES ? BLOCK_BYTES : bytes;
+        bag->next = mrd__pages_alloc(bag->room);
+        mrd__vec_push(&bag->blocks, ((mrd__detail_block){bag->next, bag->room}));
     }
-    char *at = last->data + bag->used;
-    bag->used += bytes;
+    char *at = bag->next;
+    bag->next += bytes;
+    bag->room -= bytes;
     bag->bytes += bytes;
     return at;
 }

@@ -27,7 +27,8 @@ typedef struct mrd__detail_block {
  * would touch new memory and copy, again and again. */
 typedef struct mrd__detail_bag {
     MRD__VEC(mrd__detail_block) blocks;
-    size_t used;  /* of the last block */
+    char *next;   /* free bytes of the last block */
+    size_t room;  /* how many */
     size_t bytes; /* of all pieces */
     MRD__VEC(mrd__detail_piece) pieces;
 } mrd__detail_bag;
