@@ -1,5 +1,6 @@
-/* The HTTP door: the first byte picks the method, the rest of the line is the target, the next lines
- * are headers, then the body. The trace behind it is real, so that windows and details are reached. */
+/* The HTTP door: the first byte picks the method, the rest of the line is the target, the next
+ * lines are headers, then the body. The trace behind it is real, so that windows and details are
+ * reached. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
