@@ -14,6 +14,8 @@ door() {
     json) echo src/ingest/chrome_json src/ingest/gzip.c ;;
     event_parquet) echo src/ingest/event_parquet src/pairing/event_pairs.c ;;
     window_params) echo src/query/params.c ;;
+    archive) echo src/ingest/archive src/ingest/inputs.c ;;
+    manifest) echo src/open/manifest.c src/open/plan.c ;;
     http) echo src/server/http.c src/server/routes.c ;;
     *) return 1 ;;
     esac
@@ -59,7 +61,7 @@ planted() {
     fi
 }
 
-[ $# -gt 0 ] || set -- json event_parquet window_params http
+[ $# -gt 0 ] || set -- json event_parquet window_params http archive manifest
 for name in "$@"; do
     door "$name" >/dev/null || {
         say "fuzz-proof: there is no target $name" >&2

@@ -356,11 +356,12 @@ mrd_status mrd__inputs_open(const char *const *paths, size_t count, const char *
     return open_siblings(&o, &list, status, error);
 }
 
-mrd_status mrd__inputs_of(mrd__map *map, const char *path, uint32_t threads, mrd__inputs *out,
-                          mrd_error *error)
+mrd_status mrd__inputs_of(mrd__map *map, const char *path, uint64_t max_bytes, uint32_t threads,
+                          mrd__inputs *out, mrd_error *error)
 {
     opening o = {.threads = threads, .out = out};
     mrd__unpack_init(&o.unpack);
+    if (max_bytes != 0) o.unpack.max_bytes = max_bytes;
     sibling_list list = {0};
     sibling one = sibling_of(path);
     one.input.map = *map;

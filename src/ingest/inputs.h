@@ -53,9 +53,10 @@ typedef struct mrd__inputs {
 MRD_MUST_CHECK mrd_status mrd__inputs_open(const char *const *paths, size_t count,
                                            const char *manifest_text, uint32_t threads,
                                            mrd__inputs *out, mrd_error *error);
-/* The same of bytes in memory, taken from map: what a test and a fuzzer ask. */
-MRD_MUST_CHECK mrd_status mrd__inputs_of(mrd__map *map, const char *path, uint32_t threads,
-                                         mrd__inputs *out, mrd_error *error);
+/* The same of bytes in memory, taken from map, and with another limit of unpacked bytes (0: the
+ * limit): what tests and fuzzers ask. */
+MRD_MUST_CHECK mrd_status mrd__inputs_of(mrd__map *map, const char *path, uint64_t max_bytes,
+                                         uint32_t threads, mrd__inputs *out, mrd_error *error);
 void mrd__inputs_reset(mrd__inputs *inputs);
 
 /* Is this a manifest: an object whose first key is perfetto_manifest or meridian_manifest? Returns

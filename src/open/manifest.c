@@ -232,7 +232,11 @@ static mrd_status read_file(reading *r, const json_t *object)
     MRD__TRY(check_members(r, object, "path, machine, machines, clocks"));
     MRD__TRY(take_text(r, object, "path", true, &file->path));
     for (size_t i = 0; i + 1 < m->files.count; i++)
+#ifndef MRD_PLANTED_BUGS /* the fuzzer of manifests must find what happens without this */
         if (strcmp(m->files.data[i].path, file->path) == 0)
+#else
+        if (i > 1 && strcmp(m->files.data[i].path, file->path) == 0)
+#endif
             return refuse(r, "path", json_object_get(object, "path"), "each path once");
     MRD__TRY(read_machines(r, object, file));
     return read_clocks(r, object, file);

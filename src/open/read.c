@@ -5,7 +5,7 @@
 #include "base/assert.h"
 #include "base/error.h"
 #include "ingest/archive/archive.h"
-#include "ingest/gzip.h"
+#include "model/facts.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -167,6 +167,13 @@ static mrd_status join_input(reading *r, uint32_t index, mrd__writer *writer, mr
         if (error != NULL) *error = own->error;
         return own->status;
     }
+    /* Their times are doubles of one simulation each. */
+    if (own->writer != NULL && own->writer->events != NULL && writer->events != NULL)
+        return mrd__fail_at(error,
+                            mrd__fail(error, MRD_ERR_UNSUPPORTED, "two_event_traces",
+                                      "a second event trace beside %.300s, a trace holds one",
+                                      mrd__writer_file(writer, writer->events_file)->path),
+                            input->path, -1);
     uint32_t file;
     if (own->writer != NULL && own->status == MRD_OK) {
         file = mrd__writer_join(writer, &own->writer);
@@ -189,28 +196,9 @@ static mrd_status join_input(reading *r, uint32_t index, mrd__writer *writer, mr
     return MRD_OK;
 }
 
-/* Their times are doubles of one simulation each: a trace holds one. */
-static mrd_status check_event_traces(const mrd__inputs *inputs, mrd_error *error)
-{
-    const char *first = NULL;
-    for (size_t i = 0; i < inputs->list.count; i++) {
-        const mrd__input *input = &inputs->list.data[i];
-        if (input->importer == NULL || strcmp(input->format, "event_parquet") != 0) continue;
-        if (first != NULL)
-            return mrd__fail_at(error,
-                                mrd__fail(error, MRD_ERR_UNSUPPORTED, "two_event_traces",
-                                          "a second event trace beside %.300s, a trace holds one",
-                                          first),
-                                input->path, -1);
-        first = input->path;
-    }
-    return MRD_OK;
-}
-
 mrd_status mrd__read_inputs(mrd__inputs *inputs, const mrd_open_options *options, uint32_t threads,
                             mrd__writer *writer, mrd_error *error)
 {
-    MRD__TRY(check_event_traces(inputs, error));
     size_t count = inputs->list.count;
     reading r = {.inputs = inputs,
                  .options = options,

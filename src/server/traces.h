@@ -15,7 +15,7 @@ void mrd__traces_destroy(mrd__traces **traces);
 
 /* Files under this folder (resolved) may be opened by POST /api/traces. */
 void mrd__traces_allow(mrd__traces *traces, const char *folder);
-/* Start opening; *id is the new trace's. how: manifest, align and interpolation, copied; NULL: none.
+/* Start opening; *id is the trace's. how: manifest, align and interpolation, copied; NULL: none.
  * Codes bad_paths, forbidden (outside the folders; skipped when trusted), too_many_traces. */
 MRD_MUST_CHECK mrd_status mrd__traces_open(mrd__traces *traces, const char *const *paths,
                                            size_t count, const mrd_open_options *how, bool trusted,
