@@ -57,9 +57,9 @@ export async function connect(url) {
     return new Promise((resolve, reject) => {
       used = 0;
       const length = body ? `Content-Length: ${Buffer.byteLength(body)}\r\n` : "";
-      const text = `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\nAccept: ${accept}\r\n${length}\r\n${body}`;
+      const head = `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\nAccept: ${accept}\r\n`;
       pending = { begin: process.hrtime.bigint(), from: -1, size: 0, status: 0, resolve, reject };
-      socket.write(text);
+      socket.write(`${head}${length}\r\n${body}`);
     });
   }
   return { ask, close: () => socket.destroy() };
