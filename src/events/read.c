@@ -20,6 +20,10 @@ static mrd_status keep_sim_end(void *ctx, mrd__str key, mrd__str value, mrd_erro
                          "metadata sim_end_ns is '%.*s'; a finite decimal number is needed",
                          (int)(value.size < 80 ? value.size : 80), value.data);
     }
+    if (!(info->sim_end_ns >= -MRD__EVENT_TIME_LIMIT && info->sim_end_ns < MRD__EVENT_TIME_LIMIT))
+        return mrd__fail(error, MRD_ERR_FORMAT, "bad_trace",
+                         "metadata sim_end_ns is '%.*s'; times lie from -2^63 up to below 2^63 ns",
+                         (int)(value.size < 80 ? value.size : 80), value.data);
     info->has_sim_end = true;
     return MRD_OK;
 }

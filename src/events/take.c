@@ -162,6 +162,10 @@ static bool read_numbers(mrd__take_worker *w)
         if (!isfinite(w->time[i]))
             return bad_number(w, i, MRD__COL_TIME, w->time[i],
                               "is no time; a finite one is needed");
+        if (!(w->time[i] >= -MRD__EVENT_TIME_LIMIT && w->time[i] < MRD__EVENT_TIME_LIMIT))
+            return bad_number(w, i, MRD__COL_TIME, w->time[i],
+                              "is out of range; times lie from -2^63 up to below 2^63 ns (292 "
+                              "years either way)");
         if (isnan(w->value[i]))
             return bad_number(w, i, MRD__COL_VALUE, w->value[i], "is no value; a number is needed");
     }

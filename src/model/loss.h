@@ -87,6 +87,8 @@ typedef enum mrd__severity {
       "An event over the size limit was skipped")                                                  \
     X(STACK_FRAMES, "stack_frames_ignored", NULL, MRD__INFO,                                       \
       "Stack frames (sf, stack, stackFrames) are not shown yet")                                   \
+    X(METADATA_UNUSABLE, "metadata_event_unusable", NULL, MRD__INFO,                               \
+      "A name, label or sort index (phase M) without its value in args is not applied")            \
     X(METADATA_LIMIT, "metadata_limit", NULL, MRD__INFO,                                           \
       "Top-level values over the limit (number of rows, length, depth) were not kept")             \
     X(TRAILING_DATA, "trailing_data", NULL, MRD__INFO,                                             \

@@ -184,7 +184,8 @@ static const mrd__exact *find_exact(const mrd__exact_list *list, uint64_t index)
 
 int64_t mrd__store_absolute(const mrd__store *store, double relative)
 {
-    return (int64_t)((uint64_t)store->origin_ns + (uint64_t)(int64_t)round(relative));
+    /* What is relative may pass int64 where the sum does not. */
+    return (int64_t)((__int128)round(relative) + store->origin_ns);
 }
 
 int64_t mrd__store_slice_start(const mrd__store *store, uint64_t slice)

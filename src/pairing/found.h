@@ -18,6 +18,7 @@ typedef struct mrd__found {
     uint32_t files;
     bool one_scope;        /* flow ids of different files meet */
     mrd__found_one *table; /* [files * MRD__LOSS_COUNT] */
+    uint64_t steps;        /* open begins looked at for an end: tests bound the work by it */
 } mrd__found;
 
 void mrd__found_init(mrd__found *found, const uint32_t *file_first, uint32_t files);

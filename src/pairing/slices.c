@@ -49,13 +49,87 @@ void mrd__join_args(mrd__item *begin, const mrd__item *end, const mrd__args_join
     }
 }
 
-typedef MRD__VEC(uint32_t) index_list;
+/* How many begins of a list an end could match: by name and category, by name, by category. So an
+ * end that nothing matches costs no walk through all that is open. Short lists go without. */
+#define TALLY_FROM 64
+
+typedef struct tally_entry {
+    uint32_t name, category, count;
+    bool used;
+} tally_entry;
+
+typedef struct begin_list {
+    MRD__VEC(uint32_t) items;
+    tally_entry *slots; /* NULL: not counted */
+    size_t size, entries;
+} begin_list;
+
+static tally_entry *tally_slot(const begin_list *list, uint32_t name, uint32_t category)
+{
+    size_t at = mrd__hash_mix(name, category) & (list->size - 1);
+    while (list->slots[at].used &&
+           (list->slots[at].name != name || list->slots[at].category != category))
+        at = (at + 1) & (list->size - 1);
+    return &list->slots[at];
+}
+
+static void grow_tally(begin_list *list)
+{
+    begin_list grown = {.size = list->size * 2, .entries = list->entries};
+    grown.slots = mrd__new_array(tally_entry, grown.size);
+    for (size_t i = 0; i < list->size; i++) {
+        const tally_entry *own = &list->slots[i];
+        if (own->used) *tally_slot(&grown, own->name, own->category) = *own;
+    }
+    mrd__free(list->slots);
+    list->slots = grown.slots;
+    list->size = grown.size;
+}
+
+static void tally_one(begin_list *list, uint32_t name, uint32_t category, bool more)
+{
+    if (more && (list->entries + 1) * 2 > list->size) grow_tally(list);
+    tally_entry *entry = tally_slot(list, name, category);
+    if (!entry->used) {
+        *entry = (tally_entry){.name = name, .category = category, .used = true};
+        list->entries++;
+    }
+    entry->count += more ? 1u : (uint32_t)-1;
+}
+
+static void tally(begin_list *list, const mrd__item *begin, bool more)
+{
+    if (list->slots == NULL) return;
+    tally_one(list, begin->name, begin->category, more);
+    tally_one(list, begin->name, 0, more);
+    tally_one(list, 0, begin->category, more);
+}
+
+static void drop_tally(begin_list *list)
+{
+    mrd__free(list->slots);
+    list->slots = NULL;
+    list->size = list->entries = 0;
+}
+
+static void push_begin(begin_list *list, const mrd__item *items, uint32_t index)
+{
+    mrd__vec_push(&list->items, index);
+    if (list->slots != NULL) {
+        tally(list, &items[index], true);
+    } else if (list->items.count > TALLY_FROM) {
+        list->size = 8 * TALLY_FROM;
+        list->slots = mrd__new_array(tally_entry, list->size);
+        for (size_t i = 0; i < list->items.count; i++)
+            tally(list, &items[list->items.data[i]], true);
+    }
+}
 
 /* Open begins, and those that an E of an outer one cut at cut_ts: their own E may still come at
  * that very time, then nothing was amiss. */
 typedef struct pairing {
     mrd__item *items;
-    index_list open, cut;
+    begin_list open, cut;
     int64_t cut_ts;
     const mrd__args_joiner *joiner;
     mrd__found *found;
@@ -65,6 +139,19 @@ static bool matches(const mrd__item *end, const mrd__item *begin)
 {
     return (end->name == 0 || end->name == begin->name) &&
            (end->category == 0 || end->category == begin->category);
+}
+
+/* Place + 1 of the latest begin that matches, 0: none. */
+static size_t find_match(pairing *p, const begin_list *list, const mrd__item *end)
+{
+    bool any = end->name == 0 && end->category == 0;
+    if (!any && list->slots != NULL && tally_slot(list, end->name, end->category)->count == 0)
+        return 0;
+    size_t at = list->items.count;
+    while (at > 0 && !matches(end, &p->items[list->items.data[at - 1]]))
+        at--;
+    p->found->steps += list->items.count - at;
+    return at;
 }
 
 static void close_begin(mrd__item *begin, int64_t ts, uint32_t order)
@@ -79,52 +166,54 @@ static void close_begin(mrd__item *begin, int64_t ts, uint32_t order)
 
 static void settle_cuts(pairing *p)
 {
-    for (size_t i = 0; i < p->cut.count; i++)
-        mrd__found_add(p->found, MRD__LOSS_MISPLACED_END, &p->items[p->cut.data[i]]);
-    p->cut.count = 0;
+    for (size_t i = 0; i < p->cut.items.count; i++)
+        mrd__found_add(p->found, MRD__LOSS_MISPLACED_END, &p->items[p->cut.items.data[i]]);
+    p->cut.items.count = 0;
+    drop_tally(&p->cut);
 }
 
 /* An E that names what was cut at its time. */
 static bool close_cut(pairing *p, const mrd__item *end)
 {
     if (end->name == 0) return false;
-    for (size_t at = p->cut.count; at-- > 0;) {
-        mrd__item *begin = &p->items[p->cut.data[at]];
-        if (!matches(end, begin)) continue;
-        mrd__join_args(begin, end, p->joiner);
-        for (size_t i = at + 1; i < p->cut.count; i++)
-            p->cut.data[i - 1] = p->cut.data[i];
-        p->cut.count--;
-        return true;
-    }
-    return false;
+    size_t at = find_match(p, &p->cut, end);
+    if (at == 0) return false;
+    mrd__item *begin = &p->items[p->cut.items.data[at - 1]];
+    tally(&p->cut, begin, false);
+    mrd__join_args(begin, end, p->joiner);
+    for (size_t i = at; i < p->cut.items.count; i++)
+        p->cut.items.data[i - 1] = p->cut.items.data[i];
+    p->cut.items.count--;
+    return true;
 }
 
 /* False when nothing matches. */
 static bool close_match(pairing *p, const mrd__item *end)
 {
-    if (p->cut.count > 0 && p->cut_ts != end->ts) settle_cuts(p);
+    if (p->cut.items.count > 0 && p->cut_ts != end->ts) settle_cuts(p);
     if (close_cut(p, end)) return true;
-    size_t at = p->open.count;
-    while (at > 0 && !matches(end, &p->items[p->open.data[at - 1]]))
-        at--;
+    size_t at = find_match(p, &p->open, end);
     if (at == 0) return false;
     at--;
-    mrd__item *begin = &p->items[p->open.data[at]];
+    mrd__item *begin = &p->items[p->open.items.data[at]];
+    tally(&p->open, begin, false);
     close_begin(begin, end->ts, end->order);
     mrd__join_args(begin, end, p->joiner);
     size_t kept = at;
     p->cut_ts = end->ts;
-    for (size_t i = at + 1; i < p->open.count; i++) {
-        mrd__item *inner = &p->items[p->open.data[i]];
+    for (size_t i = at + 1; i < p->open.items.count; i++) {
+        uint32_t index = p->open.items.data[i];
+        mrd__item *inner = &p->items[index];
         if (inner->ts == end->ts) {
-            p->open.data[kept++] = p->open.data[i];
+            p->open.items.data[kept++] = index;
             continue;
         }
+        tally(&p->open, inner, false);
         close_begin(inner, end->ts, end->order);
-        mrd__vec_push(&p->cut, p->open.data[i]);
+        push_begin(&p->cut, p->items, index);
     }
-    p->open.count = kept;
+    p->open.items.count = kept;
+    if (kept < TALLY_FROM / 2) drop_tally(&p->open);
     return true;
 }
 
@@ -143,13 +232,14 @@ static uint32_t pair_ends(mrd__item *items, uint32_t count, const mrd__args_join
         items[kept] = items[i];
         if (items[kept].phase == MRD__BEGIN) {
             items[kept].flags |= MRD__SLICE_UNCLOSED;
-            mrd__vec_push(&p.open, kept);
+            push_begin(&p.open, items, kept);
         }
         kept++;
     }
     settle_cuts(&p);
-    mrd__vec_reset(&p.open);
-    mrd__vec_reset(&p.cut);
+    drop_tally(&p.open);
+    mrd__vec_reset(&p.open.items);
+    mrd__vec_reset(&p.cut.items);
     return kept;
 }
 

@@ -573,12 +573,18 @@ static void emit_metadata(mrd__cj_out *out, const mrd__cj_event *event)
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         mrd__json_token value;
         if (!mrd__str_is((mrd__str){name->at, name->size}, kinds[i].name)) continue;
-        if (!arg_of(event, kinds[i].key, &value)) return;
+        if (!arg_of(event, kinds[i].key, &value)) {
+            lose(out, event, MRD__LOSS_METADATA_UNUSABLE, 0);
+            return;
+        }
         uint32_t thread = kinds[i].thread ? thread_of(out, event) : process_of(out, event);
         int64_t index = 0;
         uint32_t text = 0;
         if (kinds[i].number) {
-            if (mrd__cj_whole(value.text, &index) != MRD__CJ_EXACT) return;
+            if (mrd__cj_whole(value.text, &index) != MRD__CJ_EXACT) {
+                lose(out, event, MRD__LOSS_METADATA_UNUSABLE, 0);
+                return;
+            }
         } else {
             mrd__cj_value raw = {
                 .at = value.text.data, .size = (uint32_t)value.text.size, .special = true};

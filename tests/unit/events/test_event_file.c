@@ -349,6 +349,8 @@ static void check_bad_row(const char *column, const char *value, const char *wha
 static void bad_rows(void **state)
 {
     (void)state;
+    check_bad_row("time_ns", "9223372036854775808::DOUBLE", "column time_ns 9223372036854776000");
+    check_bad_row("time_ns", "-1e300::DOUBLE", "from -2^63 up to below 2^63 ns");
     check_bad_row("time_ns", "NULL", "is null");
     check_bad_row("category", "NULL", "is null");
     check_bad_row("component", "NULL", "is null");

@@ -84,8 +84,10 @@ const fixture fixtures[] = {
      "{\"ph\":\"M\",\"name\":\"process_labels\",\"pid\":1,\"args\":{\"labels\":"
      "\"l\\u00e9\"}},"
      "{\"ph\":\"M\",\"name\":\"num_cpus\",\"pid\":1,\"args\":{\"number\":4}},"
-     "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":1}]",
-     0, ""},
+     "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":1},"
+     "{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":1,\"args\":{\"sort_index\":"
+     "\"first\"}}]",
+     0, "metadata_event_unusable 2\n"},
     {"instants",
      "[{\"ph\":\"i\",\"ts\":1,\"s\":\"g\"},{\"ph\":\"I\",\"ts\":1,\"s\":\"p\",\"pid\":1},"
      "{\"ph\":\"R\",\"ts\":1,\"s\":\"t\",\"pid\":1,\"tid\":2},{\"ph\":\"i\",\"ts\":1,\"s\":"

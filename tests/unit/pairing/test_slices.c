@@ -388,6 +388,39 @@ static void test_random(void **state)
 }
 
 /* Sorting: shuffled, nearly sorted, many equal times; against qsort. */
+/* Ends that match nothing, by name or by category, are told so without a walk through 10^5 open
+ * slices; and so are those behind as many cut ones. */
+static void test_work_of_strays(void **state)
+{
+    (void)state;
+    enum {
+        OPEN = 100000
+    };
+    kit_items items = {0};
+    for (int64_t i = 0; i < OPEN; i++)
+        kit_add(&items, MRD__BEGIN, i, 0, 1 + (uint32_t)(i % 1000))->category = 5;
+    for (int64_t i = 0; i < OPEN; i++)
+        kit_add(&items, MRD__END, OPEN, 0, 2000);
+    for (int64_t i = 0; i < OPEN; i++)
+        kit_add(&items, MRD__END, OPEN, 0, 7)->category = 6;
+    kit_result r = kit_run(&items, false);
+    assert_int_equal(kit_found_count(&r.found, MRD__LOSS_UNMATCHED_END), 2 * OPEN);
+    assert_true(r.found.found.steps < 1000);
+    kit_result_free(&r);
+    /* The outermost ends and cuts all others; then strays at that very time. */
+    kit_add(&items, MRD__BEGIN, OPEN + 1, 0, 3000);
+    for (int64_t i = 0; i < OPEN; i++)
+        kit_add(&items, MRD__BEGIN, OPEN + 2 + i, 0, 4000 + (uint32_t)(i % 1000));
+    for (int64_t i = 0; i <= OPEN; i++)
+        kit_add(&items, MRD__END, 3 * OPEN, 0, i == 0 ? 3000 : 6000);
+    r = kit_run(&items, false);
+    assert_int_equal(kit_found_count(&r.found, MRD__LOSS_UNMATCHED_END), 3 * OPEN);
+    assert_int_equal(kit_found_count(&r.found, MRD__LOSS_MISPLACED_END), OPEN);
+    assert_true(r.found.found.steps < 2 * OPEN);
+    kit_result_free(&r);
+    kit_free(&items);
+}
+
 static void test_sort(void **state)
 {
     (void)state;
@@ -414,13 +447,10 @@ static void test_sort(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pairs),
-        cmocka_unit_test(test_equal_times),
-        cmocka_unit_test(test_overlaps),
-        cmocka_unit_test(test_negative),
-        cmocka_unit_test(test_args_are_joined),
-        cmocka_unit_test(test_random),
-        cmocka_unit_test(test_sort),
+        cmocka_unit_test(test_pairs),           cmocka_unit_test(test_equal_times),
+        cmocka_unit_test(test_overlaps),        cmocka_unit_test(test_negative),
+        cmocka_unit_test(test_args_are_joined), cmocka_unit_test(test_work_of_strays),
+        cmocka_unit_test(test_random),          cmocka_unit_test(test_sort),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
