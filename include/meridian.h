@@ -197,6 +197,34 @@ MRD_MUST_CHECK mrd_status mrd_query_parquet(const mrd_trace *trace, const char *
                                             const mrd_query_options *options, int fd,
                                             mrd_error *error);
 
+/* ---- Converting -------------------------------------------------------------------------- */
+
+typedef enum mrd_target {
+    MRD_TARGET_PARQUET,  /* slices, one a row */
+    MRD_TARGET_ARROW,    /* the same as an IPC stream */
+    MRD_TARGET_JSON,     /* Chrome Trace Event JSON */
+    MRD_TARGET_PERFETTO, /* Perfetto protobuf */
+} mrd_target;
+
+/* What part is written; zeroed: all. Slices that touch the range are kept whole and marked. Patterns
+ * (* ? [a-z]) of lanes match a lane's own, its thread's or its process's name. */
+typedef struct mrd_convert_options {
+    bool has_start, has_end;
+    int64_t start_ns, end_ns;
+    const char *tracks, *names; /* or NULL */
+} mrd_convert_options;
+
+/* Write a trace in another form: PARQUET to fd, an open, empty file; the others through sink.
+ * options may be NULL. Codes event_records, negative_time where the form cannot hold it. */
+MRD_MUST_CHECK mrd_status mrd_trace_convert(const mrd_trace *trace, mrd_target target,
+                                            const mrd_convert_options *options, int fd,
+                                            const mrd_sink *sink, mrd_error *error);
+/* What got slower, faster, appeared, vanished from one trace to another, by names of lanes and
+ * slices: TEXT (limit rows of each, 0 all) or JSON. */
+MRD_MUST_CHECK mrd_status mrd_trace_diff(const mrd_trace *before, const mrd_trace *after,
+                                         mrd_format format, uint64_t limit, const mrd_sink *sink,
+                                         mrd_error *error);
+
 /* ---- Results ----------------------------------------------------------------------------- */
 
 typedef struct mrd_results mrd_results;

@@ -137,6 +137,8 @@ int mrd__cmd_dump(const mrd__cli *cli);
 int mrd__cmd_clocks(const mrd__cli *cli);
 int mrd__cmd_window(const mrd__cli *cli);
 int mrd__cmd_query(const mrd__cli *cli);
+int mrd__cmd_convert(const mrd__cli *cli);
+int mrd__cmd_diff(const mrd__cli *cli);
 int mrd__cmd_gen_event_trace(const mrd__cli *cli);
 int mrd__cmd_gen_chrome_json(const mrd__cli *cli);
 int mrd__cmd_results_add(const mrd__cli *cli);

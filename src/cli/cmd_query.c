@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -15,13 +16,39 @@ enum {
     PARQUET
 };
 
+static mrd_status copy_out(int fd, mrd_error *error)
+{
+    static char piece[65536];
+    mrd_sink sink = mrd__cli_stdout();
+    ssize_t got = lseek(fd, 0, SEEK_SET);
+    while (got >= 0 && (got = read(fd, piece, sizeof piece)) > 0)
+        MRD__TRY(sink.write(sink.ctx, piece, (size_t)got, error));
+    return got == 0 ? MRD_OK : mrd__fail_errno(error, "a temporary file", "cannot read");
+}
+
+/* A file is written as it is; pipes and sockets cannot be opened again by their descriptor, so what
+ * goes to one goes to a temporary file first. */
+static mrd_status print_parquet(const mrd__asking *asking, const char *sql, size_t size,
+                                mrd_error *error)
+{
+    struct stat out;
+    if (fstat(STDOUT_FILENO, &out) == 0 && S_ISREG(out.st_mode) && out.st_size == 0)
+        return mrd_query_parquet(asking->trace, sql, size, &asking->options, STDOUT_FILENO, error);
+    FILE *file = tmpfile();
+    if (file == NULL) return mrd__fail_errno(error, "a temporary file", "cannot make");
+    mrd_status status =
+        mrd_query_parquet(asking->trace, sql, size, &asking->options, fileno(file), error);
+    if (status == MRD_OK) status = copy_out(fileno(file), error);
+    (void)fclose(file);
+    return status;
+}
+
 static mrd_status print_answer(const mrd__asking *asking, const char *sql, size_t size,
                                mrd_error *error)
 {
     static const mrd_format formats[] = {MRD_FORMAT_TEXT, MRD_FORMAT_CSV, MRD_FORMAT_JSON,
                                          MRD_FORMAT_ARROW};
-    if (asking->format == PARQUET)
-        return mrd_query_parquet(asking->trace, sql, size, &asking->options, STDOUT_FILENO, error);
+    if (asking->format == PARQUET) return print_parquet(asking, sql, size, error);
     mrd_query *query = NULL;
     mrd_sink sink = mrd__cli_stdout();
     mrd_status status = mrd_query_start(asking->trace, sql, size, formats[asking->format],

@@ -72,6 +72,21 @@ static const mrd__option query_options[] = {
     {0},
 };
 
+static const mrd__option diff_options[] = {
+    {"limit", "N", "rows of each kind in text, 0 all; default: 20", false, 0},
+    {0},
+};
+
+static const mrd__option convert_options[] = {
+    {"start-ns", "T", "only what touches this time and later; slices stay whole", false, 0},
+    {"end-ns", "T", "only what begins before this time", false, 0},
+    {"tracks", "PATTERN", "only lanes of this name, or of a thread or process of this name", false,
+     0},
+    {"names", "PATTERN", "only slices and instants of this name; * ? and [a-z] are wildcards",
+     false, 0},
+    {0},
+};
+
 static const mrd__option gen_options[] = {
     {"events", "N", "events to write; default: 1000000", false, 'n'},
     {"seed", "S", "same seed, same trace; default: 1", false, 0},
@@ -182,6 +197,14 @@ const mrd__command mrd__commands[] = {
      "Perfetto's. Without a statement: from standard input, each ended by a semicolon at the end\n"
      "of a line; on a terminal a prompt with history and completion of names.",
      1, -1, true, false, query_options, mrd__cmd_query},
+    {"convert", "FILE... OUT", "write a trace, or a part of it, in another form",
+     "By the ending of OUT: .json (Chrome), .pftrace (Perfetto), .parquet or .arrow (the slices).\n"
+     "All of them open again. Slices that cross an edge of the range are kept whole and marked.",
+     2, -1, true, false, convert_options, mrd__cmd_convert},
+    {"diff", "A B", "what got slower, faster, appeared, vanished",
+     "Slices are matched by the names of their lanes and their own; totals, counts and medians of\n"
+     "both traces. --json gives all rows.",
+     2, 2, true, false, diff_options, mrd__cmd_diff},
     {"gen event-trace", "[OUT.parquet]", "write a deterministic event trace", NULL, 0, 1, false,
      false, gen_options, mrd__cmd_gen_event_trace},
     {"gen chrome-json", "[OUT.json]", "write a deterministic Chrome trace", NULL, 0, 1, false,

@@ -56,8 +56,7 @@ static mrd_status event_instant_row(const points *p, size_t key, uint64_t at, mr
 
 /* ---- counter ---- */
 
-/* The counter's own name: the track's is "name series". */
-static mrd__str counter_name(const mrd__store *store, const mrd__track *track)
+mrd__str mrd__counter_name(const mrd__store *store, const mrd__track *track)
 {
     mrd__str name = mrd__store_str(store, track->name);
     mrd__str series = mrd__store_str(store, track->series);
@@ -73,7 +72,7 @@ static mrd_status counter_row(const points *p, uint64_t id, mrd_error *error)
 {
     const mrd__track *track = &p->store->tracks[mrd__track_of(&p->ranges, id)];
     mrd__plain_pid(p->plain, p->store, track->process);
-    mrd__plain_text(p->plain, counter_name(p->store, track));
+    mrd__plain_text(p->plain, mrd__counter_name(p->store, track));
     mrd__plain_name(p->plain, p->store, track->series);
     mrd__plain_int(p->plain, mrd__store_counter_time(p->store, id));
     mrd__plain_double(p->plain, p->store->counters.value[id]);

@@ -1,7 +1,7 @@
 #include "base/error.h"
-#include "query/args_flat.h"
 #include "export/event_merge.h"
 #include "export/tables.h"
+#include "query/args_flat.h"
 
 /* "unclosed|overlap", empty without. */
 static void flags_cell(mrd__plain *plain, uint8_t flags)

@@ -5,9 +5,33 @@
 #include "ingest/event_parquet/event_parquet.h"
 #include "ingest/gzip.h"
 #include "ingest/perfetto/perfetto.h"
+#include "ingest/table/table.h"
+
+/* Two formats stand in Parquet files; which one tell the columns at the file's end. */
+static bool sniff_parquet(const char *head, size_t size)
+{
+    return mrd__importer_event_parquet.sniff(head, size);
+}
+
+static mrd_status read_parquet(mrd__import *in, mrd_error *error)
+{
+    bool table = in->map != NULL && in->map->data != NULL &&
+                 mrd__table_in_parquet((mrd__str){in->map->data, in->map->size});
+    return table ? mrd__table_read_parquet(in, error) : mrd__importer_event_parquet.read(in, error);
+}
+
+static const mrd__importer parquet = {
+    .name = "event_parquet",
+    .what = "event trace in Parquet",
+    .priority = 20,
+    .by_path = true,
+    .sniff = sniff_parquet,
+    .read = read_parquet,
+};
 
 const mrd__importer *const mrd__importers[] = {
-    &mrd__importer_event_parquet,
+    &parquet,
+    &mrd__importer_arrow_table,
     &mrd__importer_chrome_json,
     &mrd__importer_perfetto,
     NULL,

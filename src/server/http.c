@@ -14,6 +14,7 @@
 void mrd__reply_reset(mrd__reply *reply)
 {
     mrd__body_give(&reply->body);
+    if (reply->pull.close) reply->pull.close(reply->pull.ctx);
     memset(reply, 0, sizeof *reply);
 }
 

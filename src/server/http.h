@@ -21,12 +21,22 @@ typedef struct mrd__request {
     mrd__str captures[MRD__HTTP_SEGMENTS]; /* the route's {…} segments, raw */
 } mrd__request;
 
+/* The rest of a body, made piece by piece while it goes out. */
+typedef struct mrd__pull {
+    void *ctx;
+    /* Append a piece; *more is false after the last. A failure ends the answer without its end
+     * marker. */
+    mrd_status (*next)(void *ctx, mrd__buf *out, bool *more);
+    void (*close)(void *ctx); /* once, when the answer is out or given up */
+} mrd__pull;
+
 typedef struct mrd__reply {
     unsigned status;
     const char *type; /* static Content-Type */
     mrd__buf body;
     const void *constant; /* embedded file instead of body, or NULL */
     size_t constant_size;
+    mrd__pull pull;    /* what follows body, where close is not NULL */
     bool event_stream; /* keep open and send events */
     bool task_stream;  /* of tasks, not of traces */
     bool cache;        /* hashed page files never change */

@@ -8,6 +8,8 @@
 #define MRD__SERVER_CONNECTIONS 256        /* one thread each */
 #define MRD__SERVER_STREAMS 64   /* event streams stay open: keep connections for questions */
 #define MRD__SERVER_ACTIVE 32    /* answers being made at once: bounds memory (<= 16 MiB each) */
+#define MRD__SERVER_QUERIES 8    /* SQL statements at once: each may use all cores */
+#define MRD__SERVER_QUERY_MS 60000 /* a statement longer than this is stopped */
 #define MRD__SERVER_TIMEOUT_S 60 /* an idle or stuck peer gives its thread back */
 #define MRD__SERVER_HEARTBEAT_MS 5000 /* event streams: how soon a gone client is noticed */
 #define MRD__SERVER_TRACES 64         /* open traces a server holds */

@@ -10,6 +10,7 @@
 #include "server/context.h"
 #include "server/evaluation.h"
 #include "server/limits.h"
+#include "server/query.h"
 
 static mrd__server_context *context(const mrd__request *request)
 {
@@ -405,6 +406,7 @@ const mrd__route mrd__routes[] = {
     {"GET", "/api/traces/{trace_id}/slices/{track}/{id}", get_slice},
     {"GET", "/api/traces/{trace_id}/trace", get_event_window},
     {"POST", "/api/traces/{trace_id}/trace", get_event_window},
+    {"POST", "/api/query", mrd__post_query},
     {"GET", "/api/evaluation/comm-results", get_results},
     {"GET", "/api/evaluation/comm-results/{id}", get_result},
     {"DELETE", "/api/evaluation/comm-results/{id}", delete_result},

@@ -147,6 +147,51 @@ static struct MHD_Response *make_stream(struct mrd__server *server, mrd__reply *
                                              stream_free);
 }
 
+/* ---- Bodies made while they go out ---- */
+
+typedef struct pulled {
+    mrd__pull pull;
+    mrd__buf pending;
+    size_t sent;
+    bool more;
+} pulled;
+
+static ssize_t pull_read(void *ctx, uint64_t at, char *out, size_t max)
+{
+    pulled *body = ctx;
+    (void)at;
+    while (body->sent == body->pending.size) {
+        if (!body->more) return MHD_CONTENT_READER_END_OF_STREAM;
+        mrd__buf_clear(&body->pending);
+        body->sent = 0;
+        if (body->pull.next(body->pull.ctx, &body->pending, &body->more) != MRD_OK)
+            return MHD_CONTENT_READER_END_WITH_ERROR;
+    }
+    size_t size = body->pending.size - body->sent;
+    if (size > max) size = max;
+    memcpy(out, body->pending.data + body->sent, size);
+    body->sent += size;
+    return (ssize_t)size;
+}
+
+static void pull_free(void *ctx)
+{
+    pulled *body = ctx;
+    body->pull.close(body->pull.ctx);
+    mrd__buf_reset(&body->pending);
+    mrd__free(body);
+}
+
+static struct MHD_Response *make_pulled(mrd__reply *reply)
+{
+    pulled *body = mrd__new(pulled);
+    *body = (pulled){.pull = reply->pull, .pending = reply->body, .more = true};
+    reply->pull = (mrd__pull){0};
+    reply->body = (mrd__buf){0};
+    return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 64 * 1024, pull_read, body,
+                                             pull_free);
+}
+
 /* ---- Answers ---- */
 
 /* A body on its way out; its memory is kept for the next one. */
@@ -160,6 +205,7 @@ static struct MHD_Response *make_response(struct mrd__server *server, mrd__reply
 {
     struct MHD_Response *response = reply->event_stream ? make_stream(server, reply) : NULL;
     if (response) return response;
+    if (reply->pull.close) return make_pulled(reply);
     if (reply->constant)
         return MHD_create_response_from_buffer(reply->constant_size, (void *)reply->constant,
                                                MHD_RESPMEM_PERSISTENT);

@@ -437,19 +437,68 @@ static void arg_function(duckdb_function_info info, duckdb_data_chunk input, duc
     reader_reset(&r);
 }
 
-static bool add_scalar(mrd__sql *sql, duckdb_connection connection)
+/* The text of a set; false: it has none. */
+static bool set_text(const mrd__sql *sql, uint64_t set, mrd__buf *scratch, mrd__str *out,
+                     mrd_status *status, mrd_error *error)
+{
+    const mrd__store *store = sql->store;
+    mrd__args_ref ref = 0;
+    if (set < store->slices.count)
+        ref = store->slices.args[set];
+    else if (set >= sql->first_instant && set < sql->first_event_instant)
+        ref = store->instants.args[set - sql->first_instant];
+    else if (set >= sql->first_event_instant && set < mrd__sql_total(sql))
+        return mrd__event_detail(sql->events,
+                                 mrd__event_rank(sql->events, set - sql->first_event_instant), out);
+    if (ref == 0) return false;
+    *status = mrd__store_args(store, ref, scratch, out, error);
+    return *status == MRD_OK;
+}
+
+static void args_json(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output)
+{
+    const mrd__duck_api *api = api_of_process;
+    const mrd__sql *sql = api->scalar_function_get_extra_info(info);
+    duckdb_vector vector = api->data_chunk_get_vector(input, 0);
+    mrd__duck_column column = {.data = api->vector_get_data(vector),
+                               .validity = api->vector_get_validity(vector)};
+    mrd__sql_out out = {.api = api, .vector = output, .data = api->vector_get_data(output)};
+    mrd__buf scratch = {0};
+    mrd__buf json = {0};
+    mrd_error error = {0};
+    mrd_status status = MRD_OK;
+    size_t rows = api->data_chunk_get_size(input);
+    for (size_t i = 0; i < rows; i++) {
+        int64_t set = ((const int64_t *)column.data)[i];
+        mrd__str text;
+        mrd__buf_clear(&json);
+        if (mrd__duck_valid(&column, i) && set >= 0 &&
+            set_text(sql, (uint64_t)set, &scratch, &text, &status, &error)) {
+            mrd__args_compact(&json, text);
+            mrd__sql_put_copy(&out, i, (mrd__str){json.data, json.size});
+        } else {
+            mrd__sql_put_null(&out, i);
+        }
+    }
+    if (status != MRD_OK) api->scalar_function_set_error(info, error.message);
+    mrd__buf_reset(&scratch);
+    mrd__buf_reset(&json);
+}
+
+static bool add_scalar(mrd__sql *sql, duckdb_connection connection, const char *name, bool key,
+                       duckdb_scalar_function_t body)
 {
     const mrd__duck_api *api = sql->api;
     duckdb_logical_type number = api->create_logical_type(DUCKDB_TYPE_BIGINT);
     duckdb_logical_type text = api->create_logical_type(DUCKDB_TYPE_VARCHAR);
     duckdb_scalar_function function = api->create_scalar_function();
-    api->scalar_function_set_name(function, "mrd_arg");
+    api->scalar_function_set_name(function, name);
     api->scalar_function_add_parameter(function, number);
-    api->scalar_function_add_parameter(function, text);
+    if (key) api->scalar_function_add_parameter(function, text);
     api->scalar_function_set_return_type(function, text);
     api->scalar_function_set_special_handling(function);
     api->scalar_function_set_extra_info(function, sql, NULL);
-    api->scalar_function_set_function(function, arg_function);
+    api->scalar_function_set_function(function, body);
     duckdb_state state = api->register_scalar_function(connection, function);
     api->destroy_scalar_function(&function);
     api->destroy_logical_type(&number);
@@ -474,5 +523,6 @@ bool mrd__sql_add_args(mrd__sql *sql, duckdb_connection connection)
     duckdb_state state = api->register_table_function(connection, function);
     api->destroy_table_function(&function);
     api->destroy_logical_type(&number);
-    return state == DuckDBSuccess && add_scalar(sql, connection);
+    return state == DuckDBSuccess && add_scalar(sql, connection, "mrd_arg", true, arg_function) &&
+           add_scalar(sql, connection, "args_json", false, args_json);
 }

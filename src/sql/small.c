@@ -1,6 +1,8 @@
 /* The small tables, cell by cell. Views (views.c) give them the original's columns. */
 #include "sql/table.h"
 
+#include <string.h>
+
 #define COLUMNS(list) .columns = (list), .width = sizeof(list) / sizeof(list)[0]
 
 /* ---- trace_bounds ---- */
@@ -283,14 +285,32 @@ static const mrd__sql_column metadata_columns[] = {{"id", MRD__SQL_INT},
                                                    {"int_value", MRD__SQL_INT},
                                                    {"str_value", MRD__SQL_TEXT}};
 
+/* One row more: which clock trace time is, as the original says it. */
 static uint64_t metadata_count(const mrd__sql *sql)
 {
-    return sql->store->metadata_count;
+    return sql->store->metadata_count + (sql->store->trace_clock != MRD__NONE);
+}
+
+static void trace_clock_cell(const mrd__sql *sql, uint64_t row, unsigned column, mrd__sql_out *out,
+                             size_t i)
+{
+    if (column == 0)
+        mrd__sql_put_int(out, i, (int64_t)row);
+    else if (column == 1)
+        mrd__sql_put_text(out, i, MRD__STR("trace_time_clock_id"));
+    else if (column == 2)
+        mrd__sql_put_int(out, i, sql->store->clocks[sql->store->trace_clock].id);
+    else
+        mrd__sql_put_null(out, i);
 }
 
 static void metadata_cell(const mrd__sql *sql, uint64_t row, unsigned column, mrd__sql_out *out,
                           size_t i)
 {
+    if (row == sql->store->metadata_count) {
+        trace_clock_cell(sql, row, column, out, i);
+        return;
+    }
     const mrd__metadata *one = &sql->store->metadata[row];
     mrd__str value = mrd__store_str(sql->store, one->value);
     int64_t number;
@@ -318,6 +338,7 @@ static const mrd__sql_column file_columns[] = {
     {"processing_order", MRD__SQL_INT},
     {"is_container", MRD__SQL_BOOL},
     {"machine_id", MRD__SQL_INT},
+    {"path", MRD__SQL_TEXT},
 };
 
 static uint64_t file_count(const mrd__sql *sql)
@@ -334,6 +355,20 @@ static mrd__str trace_type(const char *format)
     return own;
 }
 
+/* Of a member its place in the archive; an archive that was given has none, as in the original. */
+static void put_file_name(const mrd__sql *sql, const mrd__file *file, mrd__sql_out *out, size_t i)
+{
+    mrd__str path = mrd__str_of(file->path);
+    if (file->parent > 0) {
+        size_t above = strlen(sql->store->files[file->parent - 1].path) + 1;
+        if (path.size > above) path = (mrd__str){path.data + above, path.size - above};
+    }
+    if (file->parent == 0 && file->container)
+        mrd__sql_put_null(out, i);
+    else
+        mrd__sql_put_text(out, i, path);
+}
+
 static void file_cell(const mrd__sql *sql, uint64_t row, unsigned column, mrd__sql_out *out,
                       size_t i)
 {
@@ -343,7 +378,7 @@ static void file_cell(const mrd__sql *sql, uint64_t row, unsigned column, mrd__s
         mrd__sql_put_int(out, i, (int64_t)row);
         return;
     case 1:
-        mrd__sql_put_text(out, i, mrd__str_of(file->path));
+        put_file_name(sql, file, out, i);
         return;
     case 2:
         mrd__sql_put_int(out, i, (int64_t)file->bytes);
@@ -366,8 +401,11 @@ static void file_cell(const mrd__sql *sql, uint64_t row, unsigned column, mrd__s
     case 8:
         mrd__sql_put_bool(out, i, file->container);
         return;
-    default:
+    case 9:
         mrd__sql_put_int(out, i, file->machine);
+        return;
+    default:
+        mrd__sql_put_text(out, i, mrd__str_of(file->path));
     }
 }
 

@@ -71,7 +71,7 @@ const char *const mrd__sql_views[] = {
                      "NULL::BIGINT AS machine_id, NULL::BIGINT AS trace_id FROM mrd_metadata()"),
     VIEW("trace_file",
          "SELECT id, parent_id, name, size, trace_type, processing_order, is_container, clock, "
-         "events, machine_id FROM mrd_file()"),
+         "events, machine_id, path FROM mrd_file()"),
     VIEW("__intrinsic_trace_file", "SELECT * FROM trace_file"),
     VIEW("_trace_import_logs",
          "SELECT id, NULL::BIGINT AS trace_id, ts, NULL::BIGINT AS byte_offset, severity, name, "

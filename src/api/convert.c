@@ -1,0 +1,144 @@
+/* meridian.h, Convert: JSON and protobuf by src/export; Parquet, Arrow and table folders are
+ * statements of src/sql. */
+#include "export/convert.h"
+#include "api/trace.h"
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/error.h"
+#include "export/diff.h"
+#include "meridian.h"
+#include "sql/sql.h"
+
+static mrd__cut cut_of(const mrd_convert_options *options)
+{
+    if (options == NULL) return (mrd__cut){0};
+    return (mrd__cut){options->has_start, options->has_end, options->start_ns,
+                      options->end_ns,    options->tracks,  options->names};
+}
+
+static void add_quoted(mrd__buf *sql, const char *text)
+{
+    mrd__buf_char(sql, '\'');
+    for (; *text != '\0'; text++) {
+        if (*text == '\'') mrd__buf_char(sql, '\'');
+        mrd__buf_char(sql, *text);
+    }
+    mrd__buf_char(sql, '\'');
+}
+
+static bool has_text_ids(const mrd__store *store)
+{
+    for (size_t p = 0; p < store->process_count; p++) {
+        if (store->processes[p].pid.kind == MRD__IDENT_TEXT) return true;
+    }
+    for (size_t t = 0; t < store->thread_count; t++) {
+        if (store->threads[t].tid.kind == MRD__IDENT_TEXT) return true;
+    }
+    return false;
+}
+
+static void add_crossing(mrd__buf *sql, const mrd__cut *cut)
+{
+    mrd__buf_text(sql, "s.flags");
+    if (cut->has_start)
+        mrd__buf_printf(sql, " || CASE WHEN s.ts < %lld THEN '|crosses_start' ELSE '' END",
+                        (long long)cut->start_ns);
+    if (cut->has_end)
+        mrd__buf_printf(sql,
+                        " || CASE WHEN s.dur >= 0 AND s.ts + s.dur > %lld THEN '|crosses_end' "
+                        "ELSE '' END",
+                        (long long)cut->end_ns);
+}
+
+static void add_range(mrd__buf *sql, const mrd__cut *cut)
+{
+    const char *between = "";
+    if (cut->has_start) {
+        mrd__buf_printf(sql, "start_ns := %lld", (long long)cut->start_ns);
+        between = ", ";
+    }
+    if (cut->has_end) mrd__buf_printf(sql, "%send_ns := %lld", between, (long long)cut->end_ns);
+}
+
+/* The slices as a table that opens again (spec merge.md section 1). */
+static void slices_statement(mrd__buf *sql, const mrd__store *store, const mrd__cut *cut)
+{
+    bool text = has_text_ids(store);
+    mrd__buf_text(sql, "SELECT s.name, s.ts AS ts_ns, s.dur AS dur_ns, s.category, ");
+    mrd__buf_text(sql, text ? "coalesce(p.pid::VARCHAR, p.pid_text) AS pid, "
+                              "coalesce(h.tid::VARCHAR, h.tid_text) AS tid, "
+                            : "p.pid, h.tid, ");
+    mrd__buf_text(sql, "p.name AS process, h.name AS thread, t.name AS track, s.depth, "
+                       "args_json(s.arg_set_id) AS args, trim(");
+    add_crossing(sql, cut);
+    mrd__buf_text(sql, ", '|') AS flags, s.id, s.parent_id AS parent FROM slice(");
+    add_range(sql, cut);
+    mrd__buf_text(sql, ") s JOIN mrd_track() t ON t.id = s.track_id LEFT JOIN process p USING "
+                       "(upid) LEFT JOIN thread h USING (utid) WHERE t.type <> 'instant'");
+    if (cut->names != NULL) {
+        mrd__buf_text(sql, " AND s.name GLOB ");
+        add_quoted(sql, cut->names);
+    }
+    if (cut->tracks != NULL) {
+        static const char *const columns[] = {"t.name", "h.name", "p.name"};
+        for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
+            mrd__buf_printf(sql, "%s coalesce(%s, '') GLOB ", i == 0 ? " AND (" : " OR",
+                            columns[i]);
+            add_quoted(sql, cut->tracks);
+        }
+        mrd__buf_char(sql, ')');
+    }
+    mrd__buf_text(sql, " ORDER BY s.ts, s.depth, s.id");
+}
+
+static mrd_status stream_arrow(const mrd_trace *trace, const mrd__buf *sql, const mrd_sink *sink,
+                               mrd_error *error)
+{
+    mrd_query *query = NULL;
+    bool more = true;
+    mrd_status status =
+        mrd_query_start(trace, sql->data, sql->size, MRD_FORMAT_ARROW, NULL, &query, error);
+    while (status == MRD_OK && more)
+        status = mrd_query_step(query, sink, &more, error);
+    mrd_query_finish(&query);
+    return status;
+}
+
+static mrd_status refuse_events(const mrd_trace *trace, mrd_error *error)
+{
+    if (trace->store->events == NULL) return MRD_OK;
+    return mrd__fail(error, MRD_ERR_UNSUPPORTED, "event_records",
+                     "event records are written as Parquet or Arrow (their intervals) alone");
+}
+
+mrd_status mrd_trace_convert(const mrd_trace *trace, mrd_target target,
+                             const mrd_convert_options *options, int fd, const mrd_sink *sink,
+                             mrd_error *error)
+{
+    mrd__assert(trace != NULL && (sink != NULL || fd >= 0));
+    mrd__cut cut = cut_of(options);
+    mrd_status status;
+    if (target == MRD_TARGET_PARQUET || target == MRD_TARGET_ARROW) {
+        mrd__buf sql = {0};
+        slices_statement(&sql, trace->store, &cut);
+        status = target == MRD_TARGET_ARROW
+                     ? stream_arrow(trace, &sql, sink, error)
+                     : mrd_query_parquet(trace, sql.data, sql.size, NULL, fd, error);
+        mrd__buf_reset(&sql);
+        return status;
+    }
+    MRD__TRY(refuse_events(trace, error));
+    mrd__selection selection;
+    mrd__selection_make(&selection, trace->store, &cut);
+    status = target == MRD_TARGET_JSON ? mrd__convert_json(&selection, sink, error)
+                                       : mrd__convert_proto(&selection, sink, error);
+    mrd__selection_reset(&selection);
+    return status;
+}
+
+mrd_status mrd_trace_diff(const mrd_trace *before, const mrd_trace *after, mrd_format format,
+                          uint64_t limit, const mrd_sink *sink, mrd_error *error)
+{
+    mrd__assert(before != NULL && after != NULL && sink != NULL);
+    return mrd__export_diff(before->store, after->store, format, limit, sink, error);
+}

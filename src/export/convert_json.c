@@ -1,0 +1,369 @@
+/* A trace as Chrome Trace Event JSON. What opens again holds the same slices, counters, flows and
+ * args: complete events for what a thread did, begins without an end for open slices, b and e with
+ * an id a lane for async ones, and the points of a flow directly behind the slice that they lie
+ * in, so that the order in the file decides between slices that begin together.
+ *
+ * The format knows a process by its id alone: where two processes of a trace share one (two
+ * machines, an id used again), the later ones get a text as id that tells them apart. */
+#include "base/alloc.h"
+#include "base/error.h"
+#include "export/convert.h"
+#include "export/tables.h"
+#include "query/args_flat.h"
+
+#include <stdlib.h>
+
+#define FLUSH_BYTES 65536
+
+typedef struct writing {
+    mrd__selection *selection;
+    const mrd__store *store;
+    const mrd_sink *sink;
+    mrd__buf out, args;
+    bool any;
+} writing;
+
+static mrd_status flush(writing *w, size_t limit, mrd_error *error)
+{
+    return w->out.size < limit ? MRD_OK : mrd__buf_flush(&w->out, w->sink, error);
+}
+
+/* ---- Pieces of an event ---- */
+
+static void begin_event(writing *w, const char *phase)
+{
+    mrd__buf_printf(&w->out, "%s{\"ph\":\"%s\"", w->any ? ",\n" : "\n", phase);
+    w->any = true;
+}
+
+static void add_text(writing *w, const char *key, mrd__str text)
+{
+    mrd__buf_printf(&w->out, ",\"%s\":", key);
+    mrd__buf_json_string(&w->out, text);
+}
+
+static void add_string(writing *w, const char *key, mrd__str_id id)
+{
+    if (id != 0) add_text(w, key, mrd__store_str(w->store, id));
+}
+
+/* Microseconds with all their digits. */
+static void add_time(writing *w, const char *key, int64_t ns)
+{
+    uint64_t size = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
+    mrd__buf_printf(&w->out, ",\"%s\":%s%llu.%03llu", key, ns < 0 ? "-" : "",
+                    (unsigned long long)(size / 1000), (unsigned long long)(size % 1000));
+}
+
+static bool same_ident(const mrd__ident *a, const mrd__ident *b)
+{
+    return a->kind == b->kind && a->number == b->number && a->text == b->text;
+}
+
+/* How many processes before this one have its id. */
+static uint32_t process_number(const mrd__store *store, uint32_t process)
+{
+    uint32_t before = 0;
+    for (uint32_t p = 0; p < process; p++)
+        before += same_ident(&store->processes[p].pid, &store->processes[process].pid);
+    return before;
+}
+
+static uint32_t thread_number(const mrd__store *store, uint32_t thread)
+{
+    uint32_t before = 0;
+    for (uint32_t t = thread; t-- > 0;) {
+        if (store->threads[t].process != store->threads[thread].process) break;
+        before += same_ident(&store->threads[t].tid, &store->threads[thread].tid);
+    }
+    return before;
+}
+
+static void add_ident(writing *w, const char *key, mrd__ident ident, uint32_t number)
+{
+    mrd__buf text = {0};
+    if (ident.kind == MRD__IDENT_NONE) return;
+    if (ident.kind == MRD__IDENT_NUMBER)
+        mrd__buf_int(&text, ident.number);
+    else
+        mrd__buf_str(&text, mrd__store_str(w->store, ident.text));
+    if (number > 0) mrd__buf_printf(&text, " (%u)", number + 1);
+    if (ident.kind == MRD__IDENT_NUMBER && number == 0)
+        mrd__buf_printf(&w->out, ",\"%s\":%s", key, text.data);
+    else
+        add_text(w, key, (mrd__str){text.data, text.size});
+    mrd__buf_reset(&text);
+}
+
+static void add_owner(writing *w, uint32_t process, uint32_t thread)
+{
+    const mrd__store *store = w->store;
+    if (process != MRD__NONE)
+        add_ident(w, "pid", store->processes[process].pid, process_number(store, process));
+    if (thread != MRD__NONE)
+        add_ident(w, "tid", store->threads[thread].tid, thread_number(store, thread));
+}
+
+/* Args as they stand, and which edges of the cut the slice crosses. */
+static mrd_status add_args(writing *w, mrd__args_ref ref, const char *crossed, mrd_error *error)
+{
+    mrd__str text = {0};
+    if (ref != 0) MRD__TRY(mrd__store_args(w->store, ref, &w->args, &text, error));
+    if (text.size == 0 && crossed == NULL) return MRD_OK;
+    mrd__buf_text(&w->out, ",\"args\":");
+    size_t at = w->out.size;
+    if (text.size > 0)
+        mrd__args_compact(&w->out, text);
+    else
+        mrd__buf_text(&w->out, "{}");
+    if (crossed == NULL) return MRD_OK;
+    w->out.size--;
+    mrd__buf_printf(&w->out, "%s\"meridian_cut\":\"%s\"}", w->out.size > at + 1 ? "," : "",
+                    crossed);
+    return MRD_OK;
+}
+
+/* ---- Names ---- */
+
+static void name_event(writing *w, const char *what, const char *key, uint32_t process,
+                       uint32_t thread, mrd__str_id name, int64_t number)
+{
+    begin_event(w, "M");
+    add_text(w, "name", mrd__str_of(what));
+    add_owner(w, process, thread);
+    mrd__buf_printf(&w->out, ",\"args\":{\"%s\":", key);
+    if (name != 0)
+        mrd__buf_json_string(&w->out, mrd__store_str(w->store, name));
+    else
+        mrd__buf_int(&w->out, number);
+    mrd__buf_text(&w->out, "}}");
+}
+
+static mrd_status write_names(writing *w, mrd_error *error)
+{
+    const mrd__store *store = w->store;
+    for (uint32_t p = 0; p < store->process_count; p++) {
+        const mrd__process *process = &store->processes[p];
+        if (process->name != 0)
+            name_event(w, "process_name", "name", p, MRD__NONE, process->name, 0);
+        if (process->labels != 0)
+            name_event(w, "process_labels", "labels", p, MRD__NONE, process->labels, 0);
+        if (process->sort_index != 0)
+            name_event(w, "process_sort_index", "sort_index", p, MRD__NONE, 0, process->sort_index);
+        MRD__TRY(flush(w, FLUSH_BYTES, error));
+    }
+    for (uint32_t t = 0; t < store->thread_count; t++) {
+        const mrd__thread *thread = &store->threads[t];
+        if (thread->name != 0)
+            name_event(w, "thread_name", "name", thread->process, t, thread->name, 0);
+        if (thread->sort_index != 0)
+            name_event(w, "thread_sort_index", "sort_index", thread->process, t, 0,
+                       thread->sort_index);
+        MRD__TRY(flush(w, FLUSH_BYTES, error));
+    }
+    return MRD_OK;
+}
+
+/* ---- Flows ---- */
+
+/* The time of a flow's point as it binds to its slice again: before the slice it waits for it (no
+ * bp), behind its last moment it would miss it. */
+static int64_t point_time(const mrd__store *store, uint64_t slice, double time, bool *enclosing)
+{
+    int64_t at = mrd__store_absolute(store, time);
+    int64_t start = mrd__store_slice_start(store, slice);
+    int64_t end = mrd__store_slice_end(store, slice);
+    bool open = store->slices.flags[slice] & MRD__SLICE_UNCLOSED;
+    *enclosing = at >= start;
+    if (!open && at >= end && end > start) return end - 1;
+    return at;
+}
+
+static bool same_flow(const mrd__flow *a, const mrd__flow *b)
+{
+    return a->id == b->id && a->name == b->name && a->category == b->category;
+}
+
+static void flow_event(writing *w, const char *phase, const mrd__flow *flow, uint64_t slice,
+                       double time)
+{
+    const mrd__store *store = w->store;
+    const mrd__track *track =
+        &store->tracks[store->row_infos[mrd__store_row_of(store, slice)].track];
+    bool enclosing;
+    int64_t at = point_time(store, slice, time, &enclosing);
+    begin_event(w, phase);
+    add_string(w, "cat", flow->category);
+    add_string(w, "name", flow->name);
+    add_text(w, "id", mrd__store_str(store, flow->id));
+    add_owner(w, track->process, track->thread);
+    add_time(w, "ts", at);
+    mrd__buf_text(&w->out, phase[0] != 's' && enclosing ? ",\"bp\":\"e\"}" : "}");
+}
+
+/* The points that lie in this slice: where one flow ends and the next of its id begins it is a
+ * step, told once. */
+static void write_points(writing *w, uint64_t slice)
+{
+    const mrd__store *store = w->store;
+    size_t in = mrd__flow_lower(store, store->flow_by_to, false, slice);
+    for (; in < store->flow_count; in++) {
+        const mrd__flow *flow = &store->flows[store->flow_by_to[in]];
+        if (flow->to != slice) break;
+        if (!mrd__selects_flow(w->selection, flow)) continue;
+        const mrd__flow *next = mrd__flow_onward(w->selection, flow, same_flow);
+        flow_event(w, next != NULL ? "t" : "f", flow, slice, flow->to_time);
+    }
+    size_t out = mrd__flow_lower(store, store->flow_by_from, true, slice);
+    for (; out < store->flow_count; out++) {
+        const mrd__flow *flow = &store->flows[store->flow_by_from[out]];
+        if (flow->from != slice) break;
+        if (!mrd__selects_flow(w->selection, flow)) continue;
+        if (mrd__flow_before(w->selection, flow, same_flow) == NULL)
+            flow_event(w, "s", flow, slice, flow->from_time);
+    }
+}
+
+/* ---- Slices ---- */
+
+static mrd_status write_slice(writing *w, uint64_t slice, const mrd__track *track, mrd_error *error)
+{
+    const mrd__slices *slices = &w->store->slices;
+    int64_t start = mrd__store_slice_start(w->store, slice);
+    bool open = slices->flags[slice] & MRD__SLICE_UNCLOSED;
+    begin_event(w, open ? "B" : "X");
+    add_text(w, "name", mrd__store_str(w->store, slices->name[slice]));
+    add_string(w, "cat", slices->category[slice]);
+    add_owner(w, track->process, track->thread);
+    add_time(w, "ts", start);
+    if (!open) add_time(w, "dur", mrd__store_slice_end(w->store, slice) - start);
+    MRD__TRY(add_args(w, slices->args[slice], mrd__selection_crossed(w->selection, slice), error));
+    mrd__buf_char(&w->out, '}');
+    write_points(w, slice);
+    return flush(w, FLUSH_BYTES, error);
+}
+
+static mrd_status write_async_edge(writing *w, uint64_t slice, uint32_t track, bool begin,
+                                   mrd_error *error)
+{
+    const mrd__store *store = w->store;
+    const mrd__slices *slices = &store->slices;
+    begin_event(w, begin ? "b" : "e");
+    add_text(w, "name", mrd__store_str(store, slices->name[slice]));
+    add_string(w, "cat", slices->category[slice]);
+    mrd__buf_printf(&w->out, ",\"id\":\"0x%x\"", track + 1);
+    add_owner(w, store->tracks[track].process, store->tracks[track].thread);
+    add_time(w, "ts",
+             begin ? mrd__store_slice_start(store, slice) : mrd__store_slice_end(store, slice));
+    if (begin)
+        MRD__TRY(
+            add_args(w, slices->args[slice], mrd__selection_crossed(w->selection, slice), error));
+    mrd__buf_char(&w->out, '}');
+    return flush(w, FLUSH_BYTES, error);
+}
+
+/* Slices of an async lane, each begin with its end: what overlaps without nesting is matched by
+ * name, as it was. */
+static mrd_status write_async(writing *w, uint32_t id, mrd_error *error)
+{
+    const mrd__track *track = &w->store->tracks[id];
+    mrd__nest nest;
+    mrd__nest_begin(&nest, w->store, track->first, track->count);
+    mrd_status status = MRD_OK;
+    uint64_t slice;
+    bool begins;
+    while (status == MRD_OK && mrd__nest_next(&nest, &slice, &begins)) {
+        bool open = w->store->slices.flags[slice] & MRD__SLICE_UNCLOSED;
+        if ((begins || !open) && mrd__selects_slice(w->selection, slice))
+            status = write_async_edge(w, slice, id, begins, error);
+    }
+    mrd__nest_reset(&nest);
+    return status;
+}
+
+static mrd_status write_slices(writing *w, mrd_error *error)
+{
+    const mrd__store *store = w->store;
+    uint32_t *order = mrd__by_rank(store->slices.order, store->slices.count);
+    mrd_status status = MRD_OK;
+    for (uint64_t i = 0; status == MRD_OK && i < store->slices.count; i++) {
+        uint32_t slice = order[i];
+        uint32_t track = store->row_infos[mrd__store_row_of(store, slice)].track;
+        if (store->tracks[track].kind == MRD__TRACK_ASYNC) continue;
+        if (mrd__selects_slice(w->selection, slice))
+            status = write_slice(w, slice, &store->tracks[track], error);
+    }
+    mrd__free(order);
+    for (uint32_t t = 0; status == MRD_OK && t < store->track_count; t++) {
+        if (store->tracks[t].kind == MRD__TRACK_ASYNC && store->tracks[t].count > 0)
+            status = write_async(w, t, error);
+    }
+    return status;
+}
+
+/* ---- Points ---- */
+
+static mrd_status write_instants(writing *w, uint32_t id, mrd_error *error)
+{
+    static const char scopes[] = "tpg";
+    const mrd__store *store = w->store;
+    const mrd__track *track = &store->tracks[id];
+    for (uint64_t i = track->first; i < track->first + track->count; i++) {
+        if (!mrd__selects_instant(w->selection, id, i)) continue;
+        begin_event(w, "i");
+        mrd__buf_printf(&w->out, ",\"s\":\"%c\"", scopes[track->scope]);
+        add_text(w, "name", mrd__store_str(store, store->instants.name[i]));
+        add_string(w, "cat", store->instants.category[i]);
+        add_owner(w, track->process, track->thread);
+        add_time(w, "ts", mrd__store_instant_time(store, i));
+        MRD__TRY(add_args(w, store->instants.args[i], NULL, error));
+        mrd__buf_char(&w->out, '}');
+        MRD__TRY(flush(w, FLUSH_BYTES, error));
+    }
+    return MRD_OK;
+}
+
+static mrd_status write_samples(writing *w, uint32_t id, mrd_error *error)
+{
+    const mrd__store *store = w->store;
+    const mrd__track *track = &store->tracks[id];
+    mrd__str name = mrd__counter_name(store, track);
+    for (uint64_t i = track->first; i < track->first + track->count; i++) {
+        if (!mrd__selects_sample(w->selection, id, i)) continue;
+        begin_event(w, "C");
+        add_text(w, "name", name);
+        add_owner(w, track->process, track->thread);
+        add_time(w, "ts", mrd__store_counter_time(store, i));
+        mrd__buf_text(&w->out, ",\"args\":{");
+        mrd__buf_json_string(&w->out, mrd__store_str(store, track->series));
+        mrd__buf_char(&w->out, ':');
+        mrd__buf_json_double(&w->out, store->counters.value[i]);
+        mrd__buf_text(&w->out, "}}");
+        MRD__TRY(flush(w, FLUSH_BYTES, error));
+    }
+    return MRD_OK;
+}
+
+static mrd_status write_all(writing *w, mrd_error *error)
+{
+    mrd__buf_text(&w->out, "{\"traceEvents\":[");
+    MRD__TRY(write_names(w, error));
+    MRD__TRY(write_slices(w, error));
+    for (uint32_t t = 0; t < w->store->track_count; t++) {
+        const mrd__track *track = &w->store->tracks[t];
+        if (track->event_key != MRD__NONE) continue;
+        if (track->kind == MRD__TRACK_INSTANT) MRD__TRY(write_instants(w, t, error));
+        if (track->kind == MRD__TRACK_COUNTER) MRD__TRY(write_samples(w, t, error));
+    }
+    mrd__buf_text(&w->out, "\n]}\n");
+    return flush(w, 0, error);
+}
+
+mrd_status mrd__convert_json(mrd__selection *selection, const mrd_sink *sink, mrd_error *error)
+{
+    writing w = {.selection = selection, .store = selection->store, .sink = sink};
+    mrd_status status = write_all(&w, error);
+    mrd__buf_reset(&w.out);
+    mrd__buf_reset(&w.args);
+    return status;
+}
