@@ -237,6 +237,38 @@ static void check_one(mrd__clock_graph *graph, const model *m, uint32_t from, ui
     if (best.found) assert_int_equal(got, want);
 }
 
+/* A constant path adds the same to every reading. */
+static void check_constant(const mrd__clock_graph *graph, uint32_t from)
+{
+    int64_t offset;
+    if (!mrd__clock_constant(graph, from, &offset)) return;
+    for (int64_t at = -1000; at <= 5000; at += 250) {
+        int64_t got;
+        assert_int_equal(mrd__clock_convert(graph, from, at, &got), MRD__CLOCK_OK);
+        assert_int_equal(got, at + offset);
+    }
+}
+
+/* One clock of several may be interpolated, the others not. */
+static void test_linear_of_one_clock(void **state)
+{
+    (void)state;
+    mrd__clock_graph *graph = mrd__clock_graph_create();
+    for (int64_t i = 0; i < 2; i++) {
+        pair(graph, 1, i * 1000, 0, i * 2000);
+        pair(graph, 2, i * 1000, 0, i * 2000);
+    }
+    mrd__clock_linear(graph, node_of(graph, 1));
+    mrd__clock_solve(graph, node_of(graph, 0), false);
+    int64_t got;
+    assert_int_equal(mrd__clock_convert(graph, node_of(graph, 1), 500, &got), MRD__CLOCK_OK);
+    assert_int_equal(got, 1000);
+    assert_int_equal(mrd__clock_convert(graph, node_of(graph, 2), 500, &got), MRD__CLOCK_OK);
+    assert_int_equal(got, 500);
+    assert_false(mrd__clock_constant(graph, node_of(graph, 1), &got));
+    mrd__clock_graph_destroy(&graph);
+}
+
 static void test_random_against_brute_force(void **state)
 {
     (void)state;
@@ -260,8 +292,10 @@ static void test_random_against_brute_force(void **state)
         }
         uint32_t target = (uint32_t)mrd__rng_below(&rng, NODES);
         mrd__clock_solve(graph, target, false);
-        for (uint32_t from = 0; from < NODES; from++)
+        for (uint32_t from = 0; from < NODES; from++) {
             check_one(graph, &m, from, target);
+            check_constant(graph, from);
+        }
         mrd__clock_graph_destroy(&graph);
     }
 }
@@ -274,6 +308,7 @@ int main(void)
         cmocka_unit_test(test_backwards_clock_is_no_source),
         cmocka_unit_test(test_overflow_is_a_result),
         cmocka_unit_test(test_assumed_is_last),
+        cmocka_unit_test(test_linear_of_one_clock),
         cmocka_unit_test(test_random_against_brute_force),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
