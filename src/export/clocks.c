@@ -293,7 +293,10 @@ static void file_text(mrd__buf *out, const mrd__store *store, uint32_t index)
         mrd__buf_printf(
             out, ", the median of %" PRIu32 " collectives, residuals %" PRId64 " to %" PRId64 " ns",
             file->align_pairs, file->residual_min_ns, file->residual_max_ns);
-    if (file->shift_ns != 0 || file->align_pairs > 0) mrd__buf_char(out, '\n');
+    if (file->shift_ns != 0 || file->align_pairs > 0)
+        mrd__buf_char(out, '\n');
+    else if (mrd__str_is(mrd__str_of(store->align), "collectives"))
+        mrd__buf_text(out, "         not shifted\n");
 }
 
 static void clocks_text(mrd__buf *out, const mrd__store *store)

@@ -329,7 +329,7 @@ static mrd_status hold_text(const char *text, mrd__map *map, mrd_error *error)
     size_t size = strlen(text);
     char *bytes = mrd__map_memory(map, MRD__MANIFEST_TEXT, size);
     if (bytes == NULL) return mrd__fail(error, MRD_ERR_LIMIT, "bad_manifest", "no memory for it");
-    memcpy(bytes, text, size);
+    memcpy(bytes, text, size + 1); /* there is room behind a map */
     mrd__map_fit(map, size);
     return MRD_OK;
 }

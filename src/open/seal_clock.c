@@ -7,12 +7,15 @@
  * private timeline. */
 #include "open/clocks.h"
 
+#include "base/assert.h"
+
 #include <stdlib.h>
 
 /* ---- Nodes and what ties them ---- */
 
 static uint32_t top_of(mrd__clocks *c, uint32_t node)
 {
+    mrd__assert(node < c->up.count);
     while (c->up.data[node] != node) {
         c->up.data[node] = c->up.data[c->up.data[node]];
         node = c->up.data[node];
