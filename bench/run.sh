@@ -12,6 +12,7 @@ program=build/meridian
 echo "machine: $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)"
 node bench/import.mjs "$program" "$size"
 node bench/windows.mjs "$program" "$size"
+node bench/sql.mjs "$program" "$size"
 for bench in build/release/bench/bench_*; do
     [ ! -x "$bench" ] || "$bench" "$size"
 done

@@ -219,6 +219,11 @@ typedef struct mrd_convert_options {
 MRD_MUST_CHECK mrd_status mrd_trace_convert(const mrd_trace *trace, mrd_target target,
                                             const mrd_convert_options *options, int fd,
                                             const mrd_sink *sink, mrd_error *error);
+/* As a folder of tables (slice.parquet, counter.parquet, ...), made where it is not there; it opens
+ * again by the meridian-tables.json in it. */
+MRD_MUST_CHECK mrd_status mrd_trace_convert_folder(const mrd_trace *trace,
+                                                   const mrd_convert_options *options,
+                                                   const char *folder, mrd_error *error);
 /* What got slower, faster, appeared, vanished from one trace to another, by names of lanes and
  * slices: TEXT (limit rows of each, 0 all) or JSON. */
 MRD_MUST_CHECK mrd_status mrd_trace_diff(const mrd_trace *before, const mrd_trace *after,

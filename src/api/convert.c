@@ -5,9 +5,13 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/error.h"
+#include "base/os.h"
 #include "export/diff.h"
 #include "meridian.h"
 #include "sql/sql.h"
+
+#include <fcntl.h>
+#include <unistd.h>
 
 static mrd__cut cut_of(const mrd_convert_options *options)
 {
@@ -60,6 +64,32 @@ static void add_range(mrd__buf *sql, const mrd__cut *cut)
     if (cut->has_end) mrd__buf_printf(sql, "%send_ns := %lld", between, (long long)cut->end_ns);
 }
 
+static mrd_status refuse_events(const mrd_trace *trace, mrd_error *error)
+{
+    if (trace->store->events == NULL) return MRD_OK;
+    return mrd__fail(error, MRD_ERR_UNSUPPORTED, "event_records",
+                     "event records are written as Parquet or Arrow (their intervals) alone");
+}
+
+static void add_filters(mrd__buf *sql, const mrd__cut *cut, const char *name)
+{
+    if (cut->names != NULL && name != NULL) {
+        mrd__buf_printf(sql, " AND %s GLOB ", name);
+        add_quoted(sql, cut->names);
+    }
+    if (cut->tracks == NULL) return;
+    static const char *const columns[] = {"t.name", "h.name", "p.name"};
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
+        mrd__buf_printf(sql, "%s coalesce(%s, '') GLOB ", i == 0 ? " AND (" : " OR", columns[i]);
+        add_quoted(sql, cut->tracks);
+    }
+    mrd__buf_char(sql, ')');
+}
+
+#define OWNERS                                                                                     \
+    " JOIN mrd_track() t ON t.id = s.track_id LEFT JOIN process p USING (upid) "                   \
+    "LEFT JOIN thread h USING (utid)"
+
 /* The slices as a table that opens again (spec merge.md section 1). */
 static void slices_statement(mrd__buf *sql, const mrd__store *store, const mrd__cut *cut)
 {
@@ -71,25 +101,118 @@ static void slices_statement(mrd__buf *sql, const mrd__store *store, const mrd__
     mrd__buf_text(sql, "p.name AS process, h.name AS thread, t.name AS track, s.depth, "
                        "args_json(s.arg_set_id) AS args, trim(");
     add_crossing(sql, cut);
-    mrd__buf_text(sql, ", '|') AS flags, s.id, s.parent_id AS parent FROM slice(");
+    mrd__buf_text(sql, ", '|') AS flags, s.id, s.parent_id AS parent, s.track_id FROM slice(");
     add_range(sql, cut);
-    mrd__buf_text(sql, ") s JOIN mrd_track() t ON t.id = s.track_id LEFT JOIN process p USING "
-                       "(upid) LEFT JOIN thread h USING (utid) WHERE t.type <> 'instant'");
-    if (cut->names != NULL) {
-        mrd__buf_text(sql, " AND s.name GLOB ");
-        add_quoted(sql, cut->names);
-    }
-    if (cut->tracks != NULL) {
-        static const char *const columns[] = {"t.name", "h.name", "p.name"};
-        for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
-            mrd__buf_printf(sql, "%s coalesce(%s, '') GLOB ", i == 0 ? " AND (" : " OR",
-                            columns[i]);
-            add_quoted(sql, cut->tracks);
-        }
-        mrd__buf_char(sql, ')');
-    }
+    mrd__buf_text(sql, ") s" OWNERS " WHERE t.type <> 'instant'");
+    add_filters(sql, cut, "s.name");
     mrd__buf_text(sql, " ORDER BY s.ts, s.depth, s.id");
 }
+
+/* ---- Table folders ---- */
+
+static void instants_statement(mrd__buf *sql, const mrd__store *store, const mrd__cut *cut)
+{
+    (void)store;
+    mrd__buf_text(sql, "SELECT s.ts AS ts_ns, s.name, s.category, s.track_id, "
+                       "args_json(s.arg_set_id) AS args FROM instant(");
+    add_range(sql, cut);
+    mrd__buf_text(sql, ") s" OWNERS " WHERE true");
+    add_filters(sql, cut, "s.name");
+    mrd__buf_text(sql, " ORDER BY s.ts, s.id");
+}
+
+static void counters_statement(mrd__buf *sql, const mrd__store *store, const mrd__cut *cut)
+{
+    (void)store;
+    mrd__buf_text(sql, "SELECT s.ts AS ts_ns, s.track_id, s.value FROM counter(");
+    add_range(sql, cut);
+    mrd__buf_text(sql, ") s" OWNERS " WHERE true");
+    add_filters(sql, cut, NULL);
+    mrd__buf_text(sql, " ORDER BY s.track_id, s.ts, s.id");
+}
+
+static void flows_statement(mrd__buf *sql, const mrd__store *store, const mrd__cut *cut)
+{
+    mrd__buf_text(sql, "WITH kept AS (SELECT id FROM (");
+    slices_statement(sql, store, cut);
+    mrd__buf_text(sql, ")) SELECT slice_out, slice_in, name, category, flow_id, ts_out AS "
+                       "ts_out_ns, ts_in AS ts_in_ns FROM mrd_flow() WHERE slice_out IN (FROM "
+                       "kept) AND slice_in IN (FROM kept) ORDER BY id");
+}
+
+static const struct {
+    const char *name;
+    const char *statement; /* or NULL: made */
+    void (*make)(mrd__buf *sql, const mrd__store *store, const mrd__cut *cut);
+} tables[] = {
+    {"process",
+     "SELECT id AS upid, pid, pid_text, name, labels, sort_index, machine_id FROM mrd_process() "
+     "ORDER BY id",
+     NULL},
+    {"thread",
+     "SELECT id AS utid, upid, tid, tid_text, name, sort_index FROM mrd_thread() ORDER BY id",
+     NULL},
+    {"track",
+     "SELECT id, parent_id, name, type, utid, upid, unit, series, scope FROM mrd_track() "
+     "ORDER BY id",
+     NULL},
+    {"slice", NULL, slices_statement},
+    {"instant", NULL, instants_statement},
+    {"counter", NULL, counters_statement},
+    {"flow", NULL, flows_statement},
+};
+enum {
+    TABLE_COUNT = sizeof tables / sizeof tables[0]
+};
+
+static mrd_status write_table(const mrd_trace *trace, size_t table, const mrd__cut *cut,
+                              const char *folder, mrd_error *error)
+{
+    mrd__buf path = {0};
+    mrd__buf sql = {0};
+    mrd__buf_printf(&path, "%s/%s.parquet", folder, tables[table].name);
+    int fd = open(path.data, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    mrd_status status = MRD_OK;
+    if (fd < 0) {
+        status = mrd__fail_errno(error, path.data, "cannot create");
+    } else {
+        if (tables[table].make != NULL)
+            tables[table].make(&sql, trace->store, cut);
+        else
+            mrd__buf_text(&sql, tables[table].statement);
+        status = mrd_query_parquet(trace, sql.data, sql.size, NULL, fd, error);
+        close(fd);
+    }
+    mrd__buf_reset(&sql);
+    mrd__buf_reset(&path);
+    return status;
+}
+
+mrd_status mrd_trace_convert_folder(const mrd_trace *trace, const mrd_convert_options *options,
+                                    const char *folder, mrd_error *error)
+{
+    mrd__assert(trace != NULL && folder != NULL);
+    mrd__cut cut = cut_of(options);
+    mrd__buf path = {0};
+    mrd__buf list = {0};
+    MRD__TRY(refuse_events(trace, error));
+    MRD__TRY(mrd__make_folders(folder, error));
+    mrd_status status = MRD_OK;
+    mrd__buf_text(&list, "{\"meridian_tables\":{\"version\":1,\"tables\":[");
+    for (size_t i = 0; status == MRD_OK && i < TABLE_COUNT; i++) {
+        mrd__buf_printf(&list, "%s\"%s\"", i > 0 ? "," : "", tables[i].name);
+        status = write_table(trace, i, &cut, folder, error);
+    }
+    mrd__buf_text(&list, "]}}\n");
+    mrd__buf_printf(&path, "%s/" MRD_TABLES_FILE, folder);
+    /* Last: a folder without it is not whole. */
+    if (status == MRD_OK) status = mrd__file_write_atomic(path.data, list.data, list.size, error);
+    mrd__buf_reset(&list);
+    mrd__buf_reset(&path);
+    return status;
+}
+
+/* ---- One file ---- */
 
 static mrd_status stream_arrow(const mrd_trace *trace, const mrd__buf *sql, const mrd_sink *sink,
                                mrd_error *error)
@@ -102,13 +225,6 @@ static mrd_status stream_arrow(const mrd_trace *trace, const mrd__buf *sql, cons
         status = mrd_query_step(query, sink, &more, error);
     mrd_query_finish(&query);
     return status;
-}
-
-static mrd_status refuse_events(const mrd_trace *trace, mrd_error *error)
-{
-    if (trace->store->events == NULL) return MRD_OK;
-    return mrd__fail(error, MRD_ERR_UNSUPPORTED, "event_records",
-                     "event records are written as Parquet or Arrow (their intervals) alone");
 }
 
 mrd_status mrd_trace_convert(const mrd_trace *trace, mrd_target target,

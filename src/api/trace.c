@@ -2,17 +2,36 @@
 #include "api/trace.h"
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/os.h"
 #include "export/export.h"
 #include "meridian.h"
 #include "open/open.h"
 #include "query/query.h"
+
+#include <string.h>
+
+/* A table folder is opened by the file in it that says what it holds. */
+static char *path_of(const char *path)
+{
+    mrd__buf inside = {0};
+    mrd__buf_printf(&inside, "%s/" MRD_TABLES_FILE, path);
+    if (mrd__file_exists(inside.data)) return inside.data;
+    mrd__buf_reset(&inside);
+    return mrd__strndup(path, strlen(path));
+}
 
 mrd_status mrd_trace_open(const char *const *paths, size_t count, const mrd_open_options *options,
                           mrd_trace **out, mrd_error *error)
 {
     mrd__assert(out != NULL && (paths != NULL || count == 0));
     mrd__store *store = NULL;
-    mrd_status status = mrd__open(paths, count, options, &store, error);
+    char **files = mrd__new_array(char *, count + 1);
+    for (size_t i = 0; i < count; i++)
+        files[i] = path_of(paths[i]);
+    mrd_status status = mrd__open((const char *const *)files, count, options, &store, error);
+    for (size_t i = 0; i < count; i++)
+        mrd__free(files[i]);
+    mrd__free(files);
     if (status != MRD_OK) return status;
     *out = mrd__new(mrd_trace);
     (*out)->store = store;

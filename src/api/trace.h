@@ -4,6 +4,9 @@
 
 #include "model/store.h"
 
+/* What makes a folder a table folder. */
+#define MRD_TABLES_FILE "meridian-tables.json"
+
 /* Databases over a store, opened by the first statement: sql.c. */
 struct mrd__trace_sql;
 struct mrd__trace_sql *mrd__trace_sql_create(void);

@@ -25,7 +25,7 @@ static bool target_of(const mrd__cli *cli, const char *name, mrd_target *out)
         *out = targets[i].target;
         return true;
     }
-    mrd__cli_usage(cli, "\"%s\": the output ends in .parquet, .arrow, .json or .pftrace", name);
+    mrd__cli_usage(cli, "\"%s\": the output ends in .parquet, .arrow, .json, .pftrace or /", name);
     return false;
 }
 
@@ -44,8 +44,9 @@ int mrd__cmd_convert(const mrd__cli *cli)
                                    .names = mrd__cli_value(cli, "names")};
     size_t inputs = cli->operands.count - 1;
     const char *name = cli->operands.data[inputs];
-    mrd_target target;
-    if (!target_of(cli, name, &target) ||
+    mrd_target target = MRD_TARGET_JSON;
+    bool folder = ends_with(name, "/");
+    if ((!folder && !target_of(cli, name, &target)) ||
         !time_of(cli, "start-ns", &options.has_start, &options.start_ns) ||
         !time_of(cli, "end-ns", &options.has_end, &options.end_ns))
         return MRD__EXIT_USAGE;
@@ -54,8 +55,9 @@ int mrd__cmd_convert(const mrd__cli *cli)
     if (code != MRD__EXIT_DONE) return code;
     mrd__cli_file file;
     mrd_error error = {0};
-    mrd_status status = mrd__cli_file_open(&file, name, &error);
-    if (status == MRD_OK) {
+    mrd_status status = folder ? mrd_trace_convert_folder(trace, &options, name, &error)
+                               : mrd__cli_file_open(&file, name, &error);
+    if (status == MRD_OK && !folder) {
         mrd_sink sink = mrd__cli_file_sink(&file);
         status = mrd_trace_convert(trace, target, &options, file.fd, &sink, &error);
         status = mrd__cli_file_close(&file, status, &error);

@@ -198,7 +198,8 @@ const mrd__command mrd__commands[] = {
      "of a line; on a terminal a prompt with history and completion of names.",
      1, -1, true, false, query_options, mrd__cmd_query},
     {"convert", "FILE... OUT", "write a trace, or a part of it, in another form",
-     "By the ending of OUT: .json (Chrome), .pftrace (Perfetto), .parquet or .arrow (the slices).\n"
+     "By the ending of OUT: .json (Chrome), .pftrace (Perfetto), .parquet or .arrow (the slices),\n"
+     "/ (a folder with a Parquet file a table).\n"
      "All of them open again. Slices that cross an edge of the range are kept whole and marked.",
      2, -1, true, false, convert_options, mrd__cmd_convert},
     {"diff", "A B", "what got slower, faster, appeared, vanished",

@@ -21,6 +21,7 @@ typedef struct writing {
     const mrd_sink *sink;
     mrd__buf out, args;
     bool any;
+    uint32_t *process_numbers, *thread_numbers; /* how many before have the same id */
 } writing;
 
 static mrd_status flush(writing *w, size_t limit, mrd_error *error)
@@ -99,9 +100,9 @@ static void add_owner(writing *w, uint32_t process, uint32_t thread)
 {
     const mrd__store *store = w->store;
     if (process != MRD__NONE)
-        add_ident(w, "pid", store->processes[process].pid, process_number(store, process));
+        add_ident(w, "pid", store->processes[process].pid, w->process_numbers[process]);
     if (thread != MRD__NONE)
-        add_ident(w, "tid", store->threads[thread].tid, thread_number(store, thread));
+        add_ident(w, "tid", store->threads[thread].tid, w->thread_numbers[thread]);
 }
 
 /* Args as they stand, and which edges of the cut the slice crosses. */
@@ -361,8 +362,19 @@ static mrd_status write_all(writing *w, mrd_error *error)
 
 mrd_status mrd__convert_json(mrd__selection *selection, const mrd_sink *sink, mrd_error *error)
 {
-    writing w = {.selection = selection, .store = selection->store, .sink = sink};
+    const mrd__store *store = selection->store;
+    writing w = {.selection = selection,
+                 .store = store,
+                 .sink = sink,
+                 .process_numbers = mrd__new_array(uint32_t, store->process_count + 1),
+                 .thread_numbers = mrd__new_array(uint32_t, store->thread_count + 1)};
+    for (uint32_t p = 0; p < store->process_count; p++)
+        w.process_numbers[p] = process_number(store, p);
+    for (uint32_t t = 0; t < store->thread_count; t++)
+        w.thread_numbers[t] = thread_number(store, t);
     mrd_status status = write_all(&w, error);
+    mrd__free(w.process_numbers);
+    mrd__free(w.thread_numbers);
     mrd__buf_reset(&w.out);
     mrd__buf_reset(&w.args);
     return status;

@@ -32,6 +32,7 @@ static const mrd__importer parquet = {
 const mrd__importer *const mrd__importers[] = {
     &parquet,
     &mrd__importer_arrow_table,
+    &mrd__importer_table_folder,
     &mrd__importer_chrome_json,
     &mrd__importer_perfetto,
     NULL,

@@ -82,6 +82,16 @@ const every = ["slices", "instants", "counters", "flows", "threads", "losses"]
 await test("convert/chrome json and back", () => roundTrip("all.json", ".json", every))
 await test("convert/async to chrome json and back", () =>
   roundTrip("async.json", ".json", ["slices", "instants", "losses"]))
+await test("convert/a folder of tables and back", async () => {
+  await roundTrip("all.json", "-tables/", every)
+  await roundTrip("async.json", "-tables/", ["instants", "losses"])
+  const plain = async (path) => sorted((await dump("slice", [path], scratch)).map((row) =>
+    [row.pid, row.process, row.name, row.category, row.ts_ns, row.dur_ns, row.depth, argsOf(row)]))
+  expectSame("async slices", await plain("again-tables/"), await plain("async.json"))
+  rmSync(file("again-tables/counter.parquet"))
+  const broken = await meridian(["info", "again-tables/"], scratch)
+  if (broken.code !== 1 || !/counter.parquet/.test(broken.stderr)) throw new Wrong(broken.stderr)
+})
 await test("convert/perfetto and back", () =>
   roundTrip("all.json", ".pftrace", ["instants", "counters", "flows"]))
 await test("convert/perfetto keeps slices", async () => {
@@ -102,6 +112,11 @@ await test("convert/generated traces, both ways", async () => {
   await convert(["gen2.json", "gen3.pftrace"])
   const third = await content("gen3.pftrace")
   for (const field of ["instants", "counters", "flows"]) expectSame(field, third[field], before[field])
+  await convert(["gen.json", "gen-tables/"])
+  const fourth = await content("gen-tables/")
+  for (const field of ["slices", "instants", "counters", "flows", "threads"].slice(1))
+    expectSame(`${field} of the folder`, fourth[field], before[field])
+  expectSame("slices of the folder", fourth.slices.length, before.slices.length)
 })
 
 for (const ending of [".parquet", ".arrow"]) {

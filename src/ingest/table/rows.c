@@ -89,7 +89,7 @@ void mrd__table_begin(mrd__table_sink *sink, mrd__import *in, const char *format
     }
 }
 
-static uint32_t intern(mrd__table_sink *sink, mrd__str text)
+uint32_t mrd__table_string(mrd__table_sink *sink, mrd__str text)
 {
     if (text.size == 0) return 0;
     if (mrd__utf8_valid(text))
@@ -105,14 +105,14 @@ static uint32_t intern(mrd__table_sink *sink, mrd__str text)
 static mrd__ident ident_of(mrd__table_sink *sink, const mrd__table_id *id)
 {
     mrd__ident ident = {.kind = (uint8_t)id->kind, .number = id->number};
-    if (id->kind == MRD__IDENT_TEXT) ident.text = intern(sink, id->text);
+    if (id->kind == MRD__IDENT_TEXT) ident.text = mrd__table_string(sink, id->text);
     return ident;
 }
 
 static void tell_name(mrd__table_sink *sink, mrd__phase phase, uint32_t thread, mrd__str name)
 {
     if (name.size == 0) return;
-    uint32_t id = intern(sink, name);
+    uint32_t id = mrd__table_string(sink, name);
     mrd__fact *fact = mrd__shard_push(sink->shard);
     fact->phase = phase;
     fact->thread = thread;
@@ -143,8 +143,7 @@ static bool is_object(mrd__str text)
            mrd__json_next(&json).type == MRD__JSON_END;
 }
 
-/* Args that are no JSON object are kept as a text of that name. */
-static uint64_t keep_args(mrd__table_sink *sink, mrd__str text)
+uint64_t mrd__table_args(mrd__table_sink *sink, mrd__str text)
 {
     if (text.size == 0) return 0;
     if (text.data[0] == '{' && is_object(text))
@@ -162,10 +161,10 @@ void mrd__table_add(mrd__table_sink *sink, const mrd__table_row *row)
 {
     if (sink->rows > 0 && sink->rows % MRD__TABLE_CHUNK == 0)
         mrd__shard_chunk(sink->shard, sink->rows / MRD__TABLE_CHUNK);
-    uint32_t name = intern(sink, row->name);
-    uint32_t category = intern(sink, row->category);
+    uint32_t name = mrd__table_string(sink, row->name);
+    uint32_t category = mrd__table_string(sink, row->category);
     uint32_t thread = thread_of(sink, row);
-    uint64_t args = keep_args(sink, row->args);
+    uint64_t args = mrd__table_args(sink, row->args);
     mrd__shard_count(sink->shard, row->open ? 'B' : 'X');
     mrd__fact *fact = mrd__shard_push(sink->shard);
     fact->phase = row->open ? MRD__BEGIN : MRD__COMPLETE;

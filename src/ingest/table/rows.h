@@ -68,6 +68,10 @@ typedef struct mrd__table_sink {
 /* Adds the file. clock: its name in the file's metadata, may be empty or unknown. */
 void mrd__table_begin(mrd__table_sink *sink, mrd__import *in, const char *format, mrd__str clock);
 void mrd__table_add(mrd__table_sink *sink, const mrd__table_row *row);
+/* A string of the shard; what is not UTF-8 is mended and counted. 0 for an empty one. */
+uint32_t mrd__table_string(mrd__table_sink *sink, mrd__str text);
+/* Own args for a fact, 0 for none; what is no JSON object is kept as a text named args. */
+uint64_t mrd__table_args(mrd__table_sink *sink, mrd__str text);
 /* A row without a time. */
 void mrd__table_bad(mrd__table_sink *sink);
 /* Nearest ns of a double of microseconds; false when it is none. Counted as inexact. */

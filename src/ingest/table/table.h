@@ -4,7 +4,7 @@
 
 #include "ingest/ingest.h"
 
-extern const mrd__importer mrd__importer_arrow_table;
+extern const mrd__importer mrd__importer_arrow_table, mrd__importer_table_folder;
 
 /* True when the columns in a Parquet file's footer are those of a slice table and not those of an
  * event trace. bytes: the whole file. */

@@ -20,7 +20,7 @@ static void includes_are_skipped(void **state)
     assert_int_equal(
         mrd__sql_skip_includes(text("-- x\ninclude /* y */ perfetto\tmodule a; INCLUDE PERFETTO "
                                     "MODULE b ;\nSELECT 1")),
-        66);
+        67);
     assert_int_equal(mrd__sql_skip_includes(text("INCLUDE PERFETTO MODULE a.b")), 27);
     assert_int_equal(mrd__sql_skip_includes(text("INCLUDED PERFETTO MODULE a;")), 0);
     assert_int_equal(mrd__sql_skip_includes(text("/* never ends")), 0);
