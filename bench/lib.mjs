@@ -8,6 +8,7 @@ import { join } from "node:path";
 export function workFolder() {
   const folder = mkdtempSync(join(process.env.MRD_BENCH_DIR ?? tmpdir(), "meridian-bench-"));
   process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+  process.env.XDG_CACHE_HOME = folder; // nothing opens warm from an earlier run
   return folder;
 }
 

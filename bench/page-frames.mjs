@@ -117,7 +117,7 @@ const line = (name, values) => console.log(`${name}: median ${percentile(values,
 const { chromium } = require("playwright-core");
 const trace = join(workFolder(), "events.parquet");
 writeTrace(trace, events);
-const server = await serve(program, ["open", trace, "--no-browser", "--listen", "127.0.0.1:0"]);
+const server = await serve(program, ["open", trace, "--no-cache", "--no-browser", "--listen", "127.0.0.1:0"]);
 const browser = await chromium.launch({
   executablePath: browserPath, headless: true,
   args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",

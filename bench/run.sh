@@ -13,6 +13,7 @@ echo "machine: $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 
 node bench/import.mjs "$program" "$size"
 node bench/windows.mjs "$program" "$size"
 node bench/sql.mjs "$program" "$size"
+node bench/warm.mjs "$program" "$size"
 for bench in build/release/bench/bench_*; do
     [ ! -x "$bench" ] || "$bench" "$size"
 done

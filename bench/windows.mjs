@@ -33,7 +33,7 @@ async function ready(wire, id) {
 }
 
 async function open(path) {
-  const server = await serve(program, ["open", "--no-browser", "--listen", "127.0.0.1:0", path]);
+  const server = await serve(program, ["open", "--no-cache", "--no-browser", "--listen", "127.0.0.1:0", path]);
   const wire = await connect(server.url);
   const one = await ready(wire, 1);
   const lanes = JSON.parse((await wire.ask("/api/traces/1/lanes")).body).lanes;
@@ -170,7 +170,7 @@ async function firstAnswers(path) {
   const times = { start: [], first: [], later: [] };
   for (let n = 0; n < 5; n++) {
     const began = now();
-    const server = await serve(program, ["open", "--no-browser", "--listen", "127.0.0.1:0", path]);
+    const server = await serve(program, ["open", "--no-cache", "--no-browser", "--listen", "127.0.0.1:0", path]);
     const wire = await connect(server.url);
     await ready(wire, 1);
     await wire.ask(question(1));
@@ -180,7 +180,7 @@ async function firstAnswers(path) {
     await sleep(300);
   }
   for (let n = 0; n < 5; n++) {
-    const server = await serve(program, ["serve", "--listen", "127.0.0.1:0", "--data", folder]);
+    const server = await serve(program, ["serve", "--no-cache", "--listen", "127.0.0.1:0", "--data", folder]);
     const wire = await connect(server.url);
     await sleep(500); // a running server
     for (const kind of ["first", "later", "later"]) {

@@ -46,7 +46,7 @@ static void open_traces(void)
     int64_t id;
     mrd__trace_slot *slot = NULL;
     mrd_error error = {0};
-    context.traces = mrd__traces_create(1);
+    context.traces = mrd__traces_create(1, false, false);
     mrd__traces_allow(context.traces, folder);
     if (mrd__traces_open(context.traces, &path, 1, NULL, true, &id, &error) != MRD_OK) abort();
     while (mrd__traces_acquire(context.traces, id, &slot, &error) != MRD_OK)

@@ -120,6 +120,8 @@ typedef struct mrd_open_options {
     const char *manifest_text; /* or the manifest itself */
     mrd_align align;
     bool clock_linear; /* interpolate between clock snapshots; else the last one counts */
+    bool cache;        /* take the sealed trace from the user's cache folder when it is there */
+    bool verify_cache; /* then hash the inputs and the cached trace whole, not samples of them */
 } mrd_open_options;
 
 /* Open files and archives of files as one trace. All or nothing: one unreadable file fails the
@@ -128,6 +130,18 @@ typedef struct mrd_open_options {
 MRD_MUST_CHECK mrd_status mrd_trace_open(const char *const *paths, size_t count,
                                          const mrd_open_options *options, mrd_trace **out,
                                          mrd_error *error);
+/* Keep the sealed trace in the user's cache folder ($XDG_CACHE_HOME/meridian or
+ * ~/.cache/meridian), so that opening these files again takes milliseconds; the longest unused make
+ * room. Nothing is written when it came from there. MRD_ERR_ARGUMENT "not_cacheable" for inputs
+ * that are no regular files. Any thread, beside readers. */
+MRD_MUST_CHECK mrd_status mrd_trace_cache(const mrd_trace *trace, mrd_error *error);
+/* What is kept: TEXT (a table) or JSON ({"images": [{"path", "bytes", "used_ns", "inputs"}],
+ * "bytes"}); inputs null: written by another build, of no use to this one. */
+MRD_MUST_CHECK mrd_status mrd_cache_list(mrd_format format, const mrd_sink *sink,
+                                         mrd_error *error);
+/* Remove all of it; counts what went. */
+MRD_MUST_CHECK mrd_status mrd_cache_clear(uint64_t *files, uint64_t *bytes, mrd_error *error);
+
 /* No reader may be inside the trace. Accepts NULL and *trace == NULL. */
 void mrd_trace_close(mrd_trace **trace);
 

@@ -12,6 +12,10 @@ MERIDIAN=$top/$program
 MRD_PRESET=$preset
 export MERIDIAN MRD_PRESET
 mkdir -p build/log
+# Nothing opens warm from an earlier run, and nothing is left in the user's own cache.
+XDG_CACHE_HOME=$top/build/cache-of-tests
+rm -rf "$XDG_CACHE_HOME"
+export XDG_CACHE_HOME
 ctest_chatter="^(test [0-9]+|  *Start +[0-9]+:|$)"
 ctest_chatter="$ctest_chatter|^(UpdateCTest|Constructing a|Checking test|Test project)"
 ctest_chatter="$ctest_chatter|^Internal ctest"

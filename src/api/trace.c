@@ -5,6 +5,7 @@
 #include "base/os.h"
 #include "export/export.h"
 #include "meridian.h"
+#include "open/cache.h"
 #include "open/open.h"
 #include "query/query.h"
 
@@ -28,12 +29,21 @@ mrd_status mrd_trace_open(const char *const *paths, size_t count, const mrd_open
     char **files = mrd__new_array(char *, count + 1);
     for (size_t i = 0; i < count; i++)
         files[i] = path_of(paths[i]);
-    mrd_status status = mrd__open((const char *const *)files, count, options, &store, error);
+    const char *const *named = (const char *const *)files;
+    mrd__buf key = {0};
+    /* Before a byte is read: what changes meanwhile must not be found under the key later. */
+    bool known = mrd__cache_key(named, count, options, &key);
+    bool warm = known && options != NULL && options->cache &&
+                mrd__cache_open((mrd__str){key.data, key.size}, options->verify_cache,
+                                options->threads, &store);
+    mrd_status status = warm ? MRD_OK : mrd__open(named, count, options, &store, error);
+    if (status != MRD_OK || !known) mrd__buf_reset(&key);
     for (size_t i = 0; i < count; i++)
         mrd__free(files[i]);
     mrd__free(files);
     if (status != MRD_OK) return status;
     *out = mrd__new(mrd_trace);
+    (*out)->cache_key = key;
     (*out)->store = store;
     (*out)->sql = mrd__trace_sql_create();
     return MRD_OK;
@@ -44,6 +54,7 @@ void mrd_trace_close(mrd_trace **trace)
     if (trace == NULL || *trace == NULL) return;
     mrd__trace_sql_destroy(&(*trace)->sql);
     mrd__store_destroy(&(*trace)->store);
+    mrd__buf_reset(&(*trace)->cache_key);
     mrd__free(*trace);
     *trace = NULL;
 }

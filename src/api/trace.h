@@ -14,6 +14,7 @@ void mrd__trace_sql_destroy(struct mrd__trace_sql **sql);
 
 struct mrd_trace {
     mrd__store *store;
+    mrd__buf cache_key; /* of its inputs before they were read; empty: cannot be cached */
     struct mrd__trace_sql *sql;
 };
 

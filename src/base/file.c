@@ -108,49 +108,48 @@ static mrd_status sync_folder_of(const char *path, mrd_error *error)
     return status;
 }
 
-typedef struct temp_file {
-    int fd;
-    char *path;
-} temp_file;
-
-static mrd_status temp_open(temp_file *temp, const char *path, mrd_error *error)
+mrd_status mrd__atomic_begin(mrd__atomic_file *file, const char *path, mrd_error *error)
 {
     uint64_t word;
     mrd__random_bytes(&word, sizeof word);
     mrd__buf name = {0};
     mrd__buf_printf(&name, "%s.tmp-%016llx", path, (unsigned long long)word);
-    temp->path = name.data;
-    temp->fd = open(temp->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (temp->fd >= 0) return MRD_OK;
+    *file = (mrd__atomic_file){.temporary = name.data, .path = path};
+    file->fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file->fd >= 0) return MRD_OK;
     mrd_status status = mrd__fail_errno(error, path, "cannot create a temporary file beside it");
-    mrd__free(temp->path);
+    mrd__free(file->temporary);
     return status;
 }
 
-/* status: of the writing so far. Syncs and renames when it is MRD_OK, else removes the file. */
-static mrd_status temp_finish(temp_file *temp, const char *path, mrd_status status,
+mrd_status mrd__atomic_append(mrd__atomic_file *file, const void *data, size_t size,
                               mrd_error *error)
 {
-    if (status == MRD_OK && fsync(temp->fd) != 0)
+    return write_all(file->fd, data, size, file->path, error);
+}
+
+mrd_status mrd__atomic_end(mrd__atomic_file *file, mrd_status status, mrd_error *error)
+{
+    const char *path = file->path;
+    if (status == MRD_OK && fsync(file->fd) != 0)
         status = mrd__fail_errno(error, path, "cannot write to disk");
-    if (close(temp->fd) != 0 && status == MRD_OK)
+    if (close(file->fd) != 0 && status == MRD_OK)
         status = mrd__fail_errno(error, path, "cannot close");
-    if (status == MRD_OK && rename(temp->path, path) != 0)
+    if (status == MRD_OK && rename(file->temporary, path) != 0)
         status = mrd__fail_errno(error, path, "cannot rename the temporary file to it");
     if (status != MRD_OK)
-        unlink(temp->path);
+        unlink(file->temporary);
     else
         status = sync_folder_of(path, error);
-    mrd__free(temp->path);
+    mrd__free(file->temporary);
     return status;
 }
 
 mrd_status mrd__file_write_atomic(const char *path, const void *data, size_t size, mrd_error *error)
 {
-    temp_file temp;
-    MRD__TRY(temp_open(&temp, path, error));
-    mrd_status status = write_all(temp.fd, data, size, path, error);
-    return temp_finish(&temp, path, status, error);
+    mrd__atomic_file file;
+    MRD__TRY(mrd__atomic_begin(&file, path, error));
+    return mrd__atomic_end(&file, mrd__atomic_append(&file, data, size, error), error);
 }
 
 static mrd_status copy_bytes(int from, int to, const char *from_path, const char *to_path,
@@ -173,12 +172,10 @@ mrd_status mrd__file_copy_atomic(const char *from, const char *to, mrd_error *er
 {
     int source = open(from, O_RDONLY | O_CLOEXEC);
     if (source < 0) return mrd__fail_errno(error, from, "cannot open");
-    temp_file temp;
-    mrd_status status = temp_open(&temp, to, error);
-    if (status == MRD_OK) {
-        status = copy_bytes(source, temp.fd, from, to, error);
-        status = temp_finish(&temp, to, status, error);
-    }
+    mrd__atomic_file file;
+    mrd_status status = mrd__atomic_begin(&file, to, error);
+    if (status == MRD_OK)
+        status = mrd__atomic_end(&file, copy_bytes(source, file.fd, from, to, error), error);
     close(source);
     return status;
 }

@@ -198,6 +198,11 @@ bool mrd__map_read(int source, uint64_t from, size_t size, char *out)
     return true;
 }
 
+bool mrd__map_is_memory(const mrd__map *map)
+{
+    return map->mtime_ns == MTIME_NONE;
+}
+
 mrd_status mrd__map_check(const mrd__map *map, mrd_error *error)
 {
     if (map->mtime_ns == MTIME_NONE) return MRD_OK;

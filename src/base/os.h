@@ -31,6 +31,8 @@ void mrd__map_source_close(int source); /* accepts -1 */
 /* Copy [from, from + size) of the file: cheaper than touching as many mapped pages once, since each
  * page that is mapped costs. False when not all of it could be read. Any thread. */
 bool mrd__map_read(int source, uint64_t from, size_t size, char *out);
+/* True of what lies in memory of this process and not in a file: mrd__map_memory, a pipe. */
+bool mrd__map_is_memory(const mrd__map *map);
 /* MRD_ERR_IO "file changed on disk" when size or mtime differ from when it was mapped. */
 MRD_MUST_CHECK mrd_status mrd__map_check(const mrd__map *map, mrd_error *error);
 
@@ -48,6 +50,19 @@ MRD_MUST_CHECK mrd_status mrd__file_head(const char *path, char *out, size_t siz
 /* Write to path.tmp-<random>, fsync, rename, fsync the folder. */
 MRD_MUST_CHECK mrd_status mrd__file_write_atomic(const char *path, const void *data, size_t size,
                                                  mrd_error *error);
+/* The same in pieces: begin, append, end. end takes the status so far and closes in any case: the
+ * name gets the new bytes when all was MRD_OK, else nothing changes. Not thread-safe. */
+typedef struct mrd__atomic_file {
+    int fd;
+    char *temporary;  /* name of the file until the end */
+    const char *path; /* borrowed until the end */
+} mrd__atomic_file;
+MRD_MUST_CHECK mrd_status mrd__atomic_begin(mrd__atomic_file *file, const char *path,
+                                            mrd_error *error);
+MRD_MUST_CHECK mrd_status mrd__atomic_append(mrd__atomic_file *file, const void *data, size_t size,
+                                             mrd_error *error);
+MRD_MUST_CHECK mrd_status mrd__atomic_end(mrd__atomic_file *file, mrd_status status,
+                                          mrd_error *error);
 /* Copy with the same safety (reflink where the file system can). */
 MRD_MUST_CHECK mrd_status mrd__file_copy_atomic(const char *from, const char *to, mrd_error *error);
 MRD_MUST_CHECK mrd_status mrd__make_folders(const char *path, mrd_error *error); /* mkdir -p */
@@ -90,6 +105,10 @@ static inline double mrd__rng_unit(mrd__rng *rng) /* [0, 1) */
 {
     return (double)(mrd__rng_next(rng) >> 11) * 0x1p-53;
 }
+
+/* Hash of the linker's build id: another one for another program. 0 where it was linked without.
+ * Any thread. */
+uint64_t mrd__build_hash(void);
 
 /* Memory of this process, bytes: resident now and its high-water mark (VmRSS, VmHWM). */
 void mrd__process_memory(uint64_t *resident, uint64_t *peak);

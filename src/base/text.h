@@ -64,7 +64,7 @@ void mrd__utf8_append(mrd__buf *out, uint32_t code_point);
 /* Percent-decode (RFC 3986; '+' stays) and append; false on a bad or cut escape. */
 bool mrd__percent_decode(mrd__buf *out, mrd__str in);
 
-/* Hash of bytes, 64 bit, seedless and the same on every machine (goes into no file). */
+/* Hash of bytes, 64 bit, seedless and the same on every machine; XXH3. */
 uint64_t mrd__hash(const void *data, size_t size);
 static inline uint64_t mrd__hash_mix(uint64_t a, uint64_t b)
 {

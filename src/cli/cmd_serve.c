@@ -17,6 +17,8 @@ static int run_server(const mrd__cli *cli, const char *data_dir, bool browser)
         .token = mrd__cli_value(cli, "token"),
         .threads = how.threads,
         .how = &how,
+        .no_cache = !how.cache,
+        .verify_cache = how.verify_cache,
         .open_browser = browser,
     };
     mrd_error error = {0};

@@ -15,6 +15,8 @@ const mrd__option mrd__open_options[] = {
      "files whose clocks nothing relates: realtime (default), start, collectives or none", false,
      0},
     {"clock-interpolation", "HOW", "between clock snapshots: step (default) or linear", false, 0},
+    {"no-cache", NULL, "read the files even where they are kept (cache list)", false, 0},
+    {"verify-cache", NULL, "hash files and kept trace whole before it is taken", false, 0},
     {0},
 };
 
@@ -228,6 +230,15 @@ const mrd__command mrd__commands[] = {
      results_rm_options, mrd__cmd_results_rm},
     {"results compare", "ID ID...", "rows side by side, with ratios to the first", NULL, 2, -1,
      false, true, NULL, mrd__cmd_results_compare},
+    {"cache list", "", "which traces open warm",
+     "Sealed traces that are kept in $XDG_CACHE_HOME/meridian (or ~/.cache/meridian), last used\n"
+     "first. `open` and `serve` keep what takes long to read; 16 GiB at most, the longest unused "
+     "go.",
+     0, 0, false, false, NULL, mrd__cmd_cache_list},
+    {"cache add", "FILE...", "keep a trace, so that it opens warm",
+     "The files together, as they are named here, are one trace.", 1, -1, true, false, NULL,
+     mrd__cmd_cache_add},
+    {"cache clear", "", "remove all of them", NULL, 0, 0, false, false, NULL, mrd__cmd_cache_clear},
     {"completion", "bash|zsh", "shell completion",
      "bash: source <(meridian completion bash)   zsh: meridian completion zsh > _meridian", 1, 1,
      false, false, NULL, mrd__cmd_completion},

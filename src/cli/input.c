@@ -24,7 +24,9 @@ bool mrd__cli_open_options(const mrd__cli *cli, mrd_open_options *options)
     *options = (mrd_open_options){.threads = (uint32_t)threads,
                                   .manifest = mrd__cli_value(cli, "manifest"),
                                   .align = aligns[align],
-                                  .clock_linear = linear == 1};
+                                  .clock_linear = linear == 1,
+                                  .cache = !mrd__cli_has(cli, "no-cache"),
+                                  .verify_cache = mrd__cli_has(cli, "verify-cache")};
     return true;
 }
 

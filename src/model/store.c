@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "model/args.h"
 #include "model/events.h"
+#include "model/image.h"
 
 #include <math.h>
 
@@ -55,6 +56,11 @@ void mrd__store_destroy(mrd__store **store)
 {
     if (store == NULL || *store == NULL) return;
     mrd__store *s = *store;
+    *store = NULL;
+    if (s->image != NULL) {
+        mrd__image_release(s);
+        return;
+    }
     mrd__rows_reset(&s->rows);
     free_columns(s);
     mrd__free(s->row_infos);
@@ -87,7 +93,6 @@ void mrd__store_destroy(mrd__store **store)
         mrd__pages_free(s->blobs[b].data, s->blobs[b].capacity);
     mrd__free(s->blobs);
     mrd__free(s);
-    *store = NULL;
 }
 
 /* A file is looked at again when its last check is older than this: a reader of many args pays for

@@ -12,10 +12,11 @@
 #define MRD__SERVER_QUERY_MS 60000 /* a statement longer than this is stopped */
 #define MRD__SERVER_TIMEOUT_S 60 /* an idle or stuck peer gives its thread back */
 #define MRD__SERVER_HEARTBEAT_MS 5000 /* event streams: how soon a gone client is noticed */
-#define MRD__SERVER_TRACES 64         /* open traces a server holds */
-#define MRD__SERVER_PATHS 1024        /* files of one trace */
-#define MRD__SERVER_RESULT_TRACES 8   /* traces of results kept open, least recently used out */
-#define MRD__SERVER_BODIES 4 /* memory of large replies kept, as many as often run at once */
+#define MRD__SERVER_CACHE_FROM (4u * 1024 * 1024) /* bytes of a trace's files: less opens at once */
+#define MRD__SERVER_TRACES 64                     /* open traces a server holds */
+#define MRD__SERVER_PATHS 1024                    /* files of one trace */
+#define MRD__SERVER_RESULT_TRACES 8 /* traces of results kept open, least recently used out */
+#define MRD__SERVER_BODIES 4        /* memory of large replies kept, as many as often run at once */
 /* Of one such memory, bytes. First: room for the usual large answer at once, since growing would
  * copy it again and again; pages that stay untouched cost nothing. */
 #define MRD__SERVER_BODY_FIRST (8 * 1024 * 1024)

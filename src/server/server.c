@@ -404,7 +404,8 @@ static mrd_status start_parts(struct mrd__server *server, const mrd__server_opti
                            strpbrk(options->token, " ;,\"\\&%+\r\n")))
         return mrd__fail(error, MRD_ERR_ARGUMENT, "bad_token",
                          "the token must have 8 to 64 letters, digits, - or _");
-    context->traces = mrd__traces_create(options->threads);
+    context->traces =
+        mrd__traces_create(options->threads, !options->no_cache, options->verify_cache);
     if (options->token) context->token = mrd__strndup(options->token, strlen(options->token));
     if (options->data_dir) MRD__TRY(open_results(context, options, error));
     allow_folders(server, options);

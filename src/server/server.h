@@ -13,7 +13,9 @@ typedef struct mrd__server_options {
     const char *token;           /* required where listen is not loopback; may be NULL */
     uint32_t threads;            /* for opening traces; 0: one per core */
     const mrd_open_options *how; /* of paths: manifest, align, interpolation; may be NULL */
-    bool open_browser;           /* start the desktop's browser on the page */
+    bool no_cache;     /* do not keep traces or open kept ones (meridian.h, mrd_trace_cache) */
+    bool verify_cache; /* hash them whole before they are taken */
+    bool open_browser; /* start the desktop's browser on the page */
 } mrd__server_options;
 
 /* Serve until SIGINT or SIGTERM, then stop gracefully: running answers end, streams are closed.

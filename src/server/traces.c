@@ -57,12 +57,13 @@ struct mrd__traces {
     uint64_t version, tick;
     unsigned openers;
     uint32_t threads;
+    bool cache, verify_cache;
     bool stopping;
     char **folders;
     size_t folder_count;
 };
 
-mrd__traces *mrd__traces_create(uint32_t threads)
+mrd__traces *mrd__traces_create(uint32_t threads, bool cache, bool verify_cache)
 {
     mrd__traces *traces = mrd__new(mrd__traces);
     pthread_condattr_t monotonic;
@@ -73,6 +74,8 @@ mrd__traces *mrd__traces_create(uint32_t threads)
     pthread_cond_init(&traces->idle, NULL);
     pthread_condattr_destroy(&monotonic);
     traces->threads = threads;
+    traces->cache = cache;
+    traces->verify_cache = verify_cache;
     return traces;
 }
 
@@ -190,6 +193,8 @@ static mrd_status open_files(mrd__trace_slot *slot, mrd_trace **out, mrd_error *
     options.threads = slot->owner->threads;
     options.progress = on_progress;
     options.progress_ctx = slot;
+    options.cache = slot->owner->cache;
+    options.verify_cache = slot->owner->verify_cache;
     mrd_status status = mrd_trace_open(paths, slot->file_count, &options, out, error);
     mrd__free(paths);
     return status;
@@ -207,6 +212,18 @@ static void settle(mrd__trace_slot *slot, mrd_status status, mrd_trace *trace,
     touch(slot->owner, slot);
 }
 
+/* Keep what took long to read. Nobody waits for it, and without it nothing is lost but the time of
+ * the next opening: a full disk is not worth a word. */
+static void keep(const mrd__trace_slot *slot, const mrd_trace *trace)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < slot->file_count; i++)
+        bytes += slot->files[i].bytes;
+    mrd_error error;
+    if (slot->owner->cache && bytes >= MRD__SERVER_CACHE_FROM)
+        (void)!mrd_trace_cache(trace, &error);
+}
+
 static void *opener(void *ctx)
 {
     mrd__trace_slot *slot = ctx;
@@ -216,6 +233,9 @@ static void *opener(void *ctx)
     mrd_status status = open_files(slot, &trace, &error);
     pthread_mutex_lock(&traces->mutex);
     settle(slot, status, trace, &error);
+    pthread_mutex_unlock(&traces->mutex);
+    if (status == MRD_OK) keep(slot, trace);
+    pthread_mutex_lock(&traces->mutex);
     mrd__trace_slot *dead = drop(slot);
     pthread_mutex_unlock(&traces->mutex);
     if (dead) slot_free(dead);

@@ -9,7 +9,7 @@
 typedef struct mrd__traces mrd__traces;
 typedef struct mrd__trace_slot mrd__trace_slot;
 
-mrd__traces *mrd__traces_create(uint32_t threads);
+mrd__traces *mrd__traces_create(uint32_t threads, bool cache, bool verify_cache);
 /* Cancels what is still opening and waits for it; no request may be inside. */
 void mrd__traces_destroy(mrd__traces **traces);
 
