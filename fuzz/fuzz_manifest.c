@@ -19,17 +19,12 @@ static void add_member(mrd__buf *tar, const char *name, const void *data, size_t
     char head[TAR_BLOCK] = {0};
     unsigned sum = 0;
     snprintf(head, 100, "%s", name);
-    memcpy(head + 100,
-           "0000644\0"
-           "0000000\0"
-           "0000000",
-           24);
+    snprintf(head + 100, 8, "0000644");
     snprintf(head + 124, 12, "%011zo", size);
-    memcpy(head + 136, "00000000000\0        0", 21);
-    memcpy(head + 257,
-           "ustar\0"
-           "00",
-           8);
+    memset(head + 148, ' ', 8);
+    head[156] = '0';
+    snprintf(head + 257, 6, "ustar");
+    head[263] = head[264] = '0';
     for (size_t i = 0; i < sizeof head; i++)
         sum += (unsigned char)head[i];
     snprintf(head + 148, 8, "%06o", sum);
