@@ -79,6 +79,8 @@ static int compare_lines(const void *left, const void *right)
 bool mrd__cache_key(const char *const *paths, size_t count, const mrd_open_options *options,
                     mrd__buf *key)
 {
+    /* A manifest given as text has no file that a key could name. */
+    if (options != NULL && options->manifest_text != NULL) return false;
     const char *manifest = options != NULL ? options->manifest : NULL;
     size_t all = count + (manifest != NULL);
     if (all == 0 || all > MRD__CACHE_INPUTS) return false;
