@@ -92,7 +92,8 @@ static void add_process(lanes *all, const mrd__process *process)
     add_title(out, all->store, "Process", process->name, process->pid, process->labels, "");
     mrd__buf_text(out, ",\"group\":null,\"sort\":");
     mrd__buf_int(out, process->sort_index);
-    mrd__buf_text(out, ",\"rows\":0,\"machine\":0,\"anomalous\":false,\"count\":0,\"pid\":");
+    mrd__buf_printf(out, ",\"rows\":0,\"machine\":%u,\"anomalous\":false,\"count\":0,\"pid\":",
+                    process->machine);
     mrd__ident_json(out, all->store, process->pid);
     mrd__buf_char(out, '}');
 }
@@ -208,7 +209,8 @@ static void add_track(lanes *all, uint32_t id)
     else
         mrd__buf_text(out, "null");
     add_sort(all, track);
-    mrd__buf_printf(out, ",\"rows\":%u,\"machine\":0", nested ? track->row_count : 1);
+    mrd__buf_printf(out, ",\"rows\":%u,\"machine\":%u", nested ? track->row_count : 1,
+                    track->machine);
     mrd__buf_text(out, ",\"anomalous\":");
     mrd__buf_text(out, key != NULL && key->anomaly_count > 0 ? "true" : "false");
     mrd__buf_text(out, ",\"count\":");

@@ -6,6 +6,7 @@ import {
 import { chromeTests } from "./chrome.mjs";
 import { errorTests } from "./errors.mjs";
 import { eventTests } from "./events.mjs";
+import { mergeTests } from "./merge.mjs";
 import { brokenChrome, brokenEvents, knownChrome } from "./traces.mjs";
 
 const watchdog = setTimeout(() => {
@@ -35,6 +36,7 @@ async function main() {
     await chromeTests(browser, files);
     await eventTests(browser, files);
     await errorTests(browser, files);
+    await mergeTests(browser);
   } finally {
     await browser.close();
     await cleanUp();

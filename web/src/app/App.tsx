@@ -5,6 +5,7 @@ import { clamp } from "../base/num.ts";
 import { changeSettings } from "../state/actions.ts";
 import { settings } from "../state/store.ts";
 import { language, t } from "../state/words.ts";
+import type { DecoderClient } from "../tracks/client.ts";
 import type { Feed } from "../tracks/feed.ts";
 import { CanvasArea } from "../views/Canvas.tsx";
 import { DataPane } from "../views/DataPane.tsx";
@@ -49,8 +50,8 @@ function useWindowSize() {
   return size.value;
 }
 
-export function App({ feed, session, onStage }: {
-  feed: Feed; session: Session; onStage: (stage: Stage) => void;
+export function App({ feed, client, session, onStage }: {
+  feed: Feed; client: DecoderClient; session: Session; onStage: (stage: Stage) => void;
 }) {
   const { width, height } = useWindowSize();
   const { paneShare, paneOpen, treeWidth } = settings.value;
@@ -79,7 +80,7 @@ export function App({ feed, session, onStage }: {
           <div class="pane-box">
             <Splitter axis="y" way={-1} label={t("pane.resize")} size={pane} min={PANE_MIN}
               max={paneMax} onSize={setPane} onDone={setPane} />
-            <DataPane />
+            <DataPane client={client} />
           </div>
         )
         : <div />}

@@ -5,6 +5,7 @@ import { loadSettings } from "../state/actions.ts";
 import { selection, tab, trace, tree, unchecked, layout, bounds, view } from "../state/store.ts";
 import type { DecoderClient } from "../tracks/client.ts";
 import { RangeQuery } from "../tracks/rangeQuery.ts";
+import { listenDrops } from "../views/OpenPanel.tsx";
 import { listenKeys } from "../views/keys.ts";
 import type { Stage } from "../views/stage.ts";
 import { App, followSettings } from "./App.tsx";
@@ -65,9 +66,10 @@ function start(): void {
   const onStage = (stage: Stage): void => {
     probe.stage = stage;
   };
-  render(<App feed={feed} session={session} onStage={onStage} />, root);
+  render(<App feed={feed} client={client} session={session} onStage={onStage} />, root);
   followSelection(client);
   listenKeys(window, () => document.getElementById("lane-filter")?.focus());
+  listenDrops(window, session);
   session.start();
 }
 

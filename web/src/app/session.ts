@@ -2,19 +2,21 @@ import { batch, effect } from "@preact/signals";
 import { Stale, frames } from "../render/frame.ts";
 import { clampView } from "../state/window.ts";
 import { forgetHistory } from "../state/actions.ts";
-import { buildTree, EMPTY_TREE } from "../state/lanes.ts";
+import { buildTree, EMPTY_TREE, groupByMachine } from "../state/lanes.ts";
 import {
-  answersVersion, bounds, chunks, folded, mode, pageError, panel, picked, scrollTop, selection,
-  status, tab, trace, tree, unchecked, view,
+  answersVersion, bounds, chunks, clocks, folded, mode, pageError, panel, picked, scrollTop,
+  selection, status, tab, trace, tree, unchecked, view,
 } from "../state/store.ts";
 import type { Tab } from "../state/store.ts";
 import { readLink, writeLink } from "../state/url.ts";
 import type { LinkState } from "../state/url.ts";
 import { DecoderClient } from "../tracks/client.ts";
 import { Feed } from "../tracks/feed.ts";
+import { t } from "../state/words.ts";
 import { api } from "../wire/api.ts";
+import type { OpenHow } from "../wire/api.ts";
 import { ApiError } from "../wire/types.ts";
-import type { TraceInfo, TraceSummary } from "../wire/types.ts";
+import type { Clocks, TraceInfo, TraceSummary } from "../wire/types.ts";
 
 /** Joins the parts: opens traces, follows their state, keeps the link. */
 
@@ -26,7 +28,7 @@ const LINK_DELAY_MS = 250;
 const TELL_MS = 50;
 /** The same while the view moves: lane notes and counts can wait, frames cannot. */
 const TELL_MOVING_MS = 400;
-const TABS: readonly string[] = ["detail", "list", "losses"] satisfies Tab[];
+const TABS: readonly string[] = ["detail", "list", "sql", "losses"] satisfies Tab[];
 
 export function makeFeed(): { feed: Feed; client: DecoderClient } {
   const worker = new Worker(new URL("../tracks/worker.ts", import.meta.url), { type: "module" });
@@ -63,11 +65,20 @@ function eventCount(info: TraceInfo): number {
   return (counts["slice"] ?? 0) + (counts["instant"] ?? 0) + (counts["event"] ?? 0);
 }
 
+function machineName(how: Clocks | null, machine: number): string {
+  const known = how?.clocks.find((one) => one.machine_id === machine && one.machine !== null);
+  return known?.machine ?? (machine === 0 ? t("tree.host") : t("tree.machine", { n: machine }));
+}
+
 export class Session {
   private link: LinkState = readLink(location.hash);
   private stopWatch: (() => void) | null = null;
   private poll = 0;
   private shownId = -1;
+  /** Origin that the link's window counts from, where it is another trace's. */
+  private carried: bigint | null = null;
+  /** The trace that the one being opened takes the place of. */
+  private replaced = -1;
 
   constructor(private readonly feed: Feed) {}
 
@@ -92,9 +103,25 @@ export class Session {
     }
   }
 
-  async open(paths: readonly string[]): Promise<void> {
-    const id = await api.open(paths);
+  async open(paths: readonly string[], how: OpenHow = {}): Promise<void> {
+    const id = await api.open(paths, how);
     this.link = { ...readLink(""), trace: id };
+    panel.value = "none";
+    await this.follow(id);
+  }
+
+  /**
+   * Opens the files of the trace on screen together with others, or anew with other clocks, in
+   * its place: the window stays at the same absolute time.
+   */
+  async reopen(more: readonly string[], how: OpenHow): Promise<void> {
+    const old = trace.peek();
+    if (old === null || old.state !== "ready") return this.open(more, how);
+    const paths = [...new Set([...this.given, ...more])];
+    const id = await api.open(paths, how);
+    this.link = { ...readLink(location.hash), trace: id, selection: null, picked: null };
+    this.carried = BigInt(old.bounds?.origin_ns ?? "0");
+    this.replaced = old.trace_id;
     panel.value = "none";
     await this.follow(id);
   }
@@ -105,6 +132,13 @@ export class Session {
     this.shownId = -1;
     panel.value = "none";
     await this.follow(id);
+  }
+
+  /** The paths that were opened: a manifest goes apart, members of archives came by themselves. */
+  private get given(): readonly string[] {
+    const files = trace.peek()?.files ?? [];
+    const all = files.filter((file) => !(file.format ?? "").endsWith("manifest")).map((file) => file.path);
+    return all.filter((path) => !all.some((other) => path.startsWith(`${other}/`)));
   }
 
   private async follow(id: number): Promise<void> {
@@ -141,12 +175,15 @@ export class Session {
   private async ready(info: TraceInfo): Promise<void> {
     if (this.shownId === info.trace_id) return;
     this.shownId = info.trace_id;
-    const records = await api.lanes(info.trace_id);
+    const [records, how] = await Promise.all([
+      api.lanes(info.trace_id), api.clocks(info.trace_id).catch(() => null),
+    ]);
     const range = info.view ?? info.bounds ?? { start_ns: 0, end_ns: 1 };
     const end = Math.max(range.end_ns, range.start_ns + 1);
     const start = range.start_ns;
-    const link = this.link;
+    const link = this.carriedLink(info);
     batch(() => {
+      clocks.value = how;
       bounds.value = { start, end };
       const first = link.view ?? { start, span: end - start };
       view.value = clampView(first, { start, end });
@@ -157,13 +194,24 @@ export class Session {
       scrollTop.value = 0;
       if (link.tab !== null && TABS.includes(link.tab)) tab.value = link.tab as Tab;
       tree.value = EMPTY_TREE;
-      const next = buildTree(records);
+      const next = buildTree(groupByMachine(records, (machine) => machineName(how, machine)));
       tree.value = next;
       this.feed.reset(chunks.value, next.lanes.length, eventCount(info));
     });
     forgetHistory();
     this.restorePicked(link);
+    if (this.replaced >= 0) void api.close(this.replaced).catch(() => undefined);
+    this.replaced = -1;
     document.title = `${info.files[0]?.path.split("/").at(-1) ?? "trace"} · Meridian`;
+  }
+
+  /** The link with its window counted from the origin of this trace. */
+  private carriedLink(info: TraceInfo): LinkState {
+    const { link, carried } = this;
+    this.carried = null;
+    if (carried === null || link.view === null) return link;
+    const shift = Number(carried - BigInt(info.bounds?.origin_ns ?? "0"));
+    return { ...link, view: { start: link.view.start + shift, span: link.view.span } };
   }
 
   /** A link names a slice by lane and id; the data pane reads the rest from the server. */

@@ -88,6 +88,26 @@ export function buildTree(records: readonly LaneRecord[]): LaneTree {
   return { lanes, roots: lanes.filter((lane) => lane.parent === null), leaves };
 }
 
+/**
+ * Groups the lanes by machine where there is more than one; records of one machine stay as they
+ * are. `nameOf` gives the machine's name, "" where it has none.
+ */
+export function groupByMachine(
+  records: readonly LaneRecord[], nameOf: (machine: number) => string,
+): readonly LaneRecord[] {
+  const machineOf = (record: LaneRecord): number => Number(record.machine ?? 0);
+  const machines = [...new Set(records.map(machineOf))].sort((a, b) => a - b);
+  if (machines.length < 2) return records;
+  const groups = machines.map((machine): LaneRecord => ({
+    id: null, parent: null, kind: "group", name: nameOf(machine), machine,
+  }));
+  const moved = records.map((record): LaneRecord => ({
+    ...record, parent: record.parent === null ? machines.indexOf(machineOf(record))
+      : record.parent + groups.length,
+  }));
+  return [...groups, ...moved];
+}
+
 export function laneHeight(lane: Lane, dense: boolean): number {
   if (lane.kind === "group") return dense ? 14 : GROUP_HEIGHT;
   const rows = Math.max(1, lane.record.rows ?? 1);

@@ -1,5 +1,5 @@
 import { computed, signal } from "@preact/signals";
-import type { ApiErrorBody, TraceInfo } from "../wire/types.ts";
+import type { ApiErrorBody, Clocks, TraceInfo } from "../wire/types.ts";
 import { makeChunks } from "./chunks.ts";
 import { EMPTY_TREE, layOut } from "./lanes.ts";
 import type { LaneTree } from "./lanes.ts";
@@ -11,6 +11,8 @@ import type { Bounds, Mode, View } from "./window.ts";
 export const trace = signal<TraceInfo | null>(null);
 /** Failure to reach the server or to open, shown in place of the lanes. */
 export const pageError = signal<ApiErrorBody | null>(null);
+/** How the files of the open trace came onto one timeline; written by app/session. */
+export const clocks = signal<Clocks | null>(null);
 /** Lanes of the open trace; written by app/session. */
 export const tree = signal<LaneTree>(EMPTY_TREE);
 /** Populated range, relative ns. */
@@ -76,9 +78,9 @@ export interface Status {
 /** What the last answers held; written by the feed. */
 export const status = signal<Status>({ events: 0, columns: 0, ms: 0, busy: false });
 
-export type Tab = "detail" | "list" | "losses";
+export type Tab = "detail" | "list" | "sql" | "losses";
 export const tab = signal<Tab>("detail");
-export type Panel = "none" | "help" | "settings" | "open";
+export type Panel = "none" | "help" | "settings" | "open" | "clocks";
 export const panel = signal<Panel>("none");
 
 /** Settings kept in this browser. */

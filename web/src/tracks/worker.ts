@@ -2,6 +2,7 @@ import { tableFromIPC } from "apache-arrow";
 import type { Answer, Question, WorkerReply, WorkerRequest } from "../wire/answers.ts";
 import type { ApiErrorBody } from "../wire/types.ts";
 import { decodeG, decodeR } from "./decodeTrace.ts";
+import { readRows } from "./decodeSql.ts";
 import { decodeSG, decodeSR } from "./decodeWindow.ts";
 import type { LaneForms } from "./decodeWindow.ts";
 import { transferables } from "./transfer.ts";
@@ -74,8 +75,33 @@ async function ask(ticket: number, question: Question): Promise<void> {
   }
 }
 
+/** Runs a statement and hands over the first rows. */
+async function query(ticket: number, url: string, sql: string): Promise<void> {
+  const abort = new AbortController();
+  running.set(ticket, abort);
+  const fail = (status: number, error: ApiErrorBody): void =>
+    scope.postMessage({ type: "error", ticket, status, error } satisfies WorkerReply);
+  try {
+    const response = await fetch(url, {
+      method: "POST", body: JSON.stringify({ sql, format: "arrow" }), signal: abort.signal,
+      headers: { "content-type": "application/json" },
+    });
+    if (!response.ok) return fail(response.status, await readError(response));
+    const result = await readRows(response);
+    scope.postMessage({ type: "rows", ticket, result } satisfies WorkerReply);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    if (!abort.signal.aborted) fail(0, { code: "network", message });
+  } finally {
+    // A grid takes the first rows: the server need not make the others.
+    abort.abort();
+    running.delete(ticket);
+  }
+}
+
 scope.onmessage = (event: MessageEvent<WorkerRequest>): void => {
   const request = event.data;
   if (request.type === "ask") void ask(request.ticket, request.question);
+  else if (request.type === "query") void query(request.ticket, request.url, request.sql);
   else running.get(request.ticket)?.abort();
 };

@@ -3,12 +3,14 @@ import { selection, tab, trace } from "../state/store.ts";
 import type { Tab } from "../state/store.ts";
 import { t, tn } from "../state/words.ts";
 import type { Word } from "../state/words.ts";
+import type { DecoderClient } from "../tracks/client.ts";
 import { rangeState } from "../tracks/rangeQuery.ts";
 import { Detail } from "./Detail.tsx";
 import { Losses } from "./Losses.tsx";
 import { RangeList } from "./RangeList.tsx";
+import { SqlPane } from "./SqlPane.tsx";
 
-const TABS: readonly Tab[] = ["detail", "list", "losses"];
+const TABS: readonly Tab[] = ["detail", "list", "sql", "losses"];
 
 function Summary() {
   const range = selection.value;
@@ -25,7 +27,16 @@ function Summary() {
   );
 }
 
-export function DataPane() {
+function Body({ now, client }: { now: Tab; client: DecoderClient }) {
+  switch (now) {
+    case "detail": return <Detail />;
+    case "list": return <RangeList />;
+    case "sql": return <SqlPane client={client} />;
+    case "losses": return <Losses />;
+  }
+}
+
+export function DataPane({ client }: { client: DecoderClient }) {
   const now = tab.value;
   const losses = trace.value?.losses?.length ?? 0;
   const keys = (event: KeyboardEvent): void => {
@@ -55,7 +66,7 @@ export function DataPane() {
         <Summary />
       </div>
       <div class="body" role="tabpanel" aria-labelledby={`tab-${now}`}>
-        {now === "detail" ? <Detail /> : now === "list" ? <RangeList /> : <Losses />}
+        <Body now={now} client={client} />
       </div>
     </section>
   );

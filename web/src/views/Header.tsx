@@ -1,6 +1,6 @@
 import { formatDuration } from "../base/time.ts";
 import { changeSettings, resetView, zoom } from "../state/actions.ts";
-import { bounds, calmView, laneFilter, panel, settings } from "../state/store.ts";
+import { bounds, calmView, clocks, laneFilter, panel, settings } from "../state/store.ts";
 import type { Panel } from "../state/store.ts";
 import { ZOOM_STEP } from "../state/window.ts";
 import { language, t } from "../state/words.ts";
@@ -57,6 +57,10 @@ export function Header() {
       <button class="btn" aria-expanded={panel.value === "open"} onClick={() => toggle("open")}>
         {t("head.open")}
       </button>
+      {clocks.value !== null && clocks.value.files.length > 0 && (
+        <button class="btn" id="clocks" aria-expanded={panel.value === "clocks"}
+          onClick={() => toggle("clocks")}>{t("clocks.title")}</button>
+      )}
       <span class="grow" />
       <label class="search">
         <input

@@ -1,29 +1,14 @@
-import { useEffect, useState } from "preact/hooks";
-import type { ComponentChildren } from "preact";
 import { changeSettings } from "../state/actions.ts";
 import { panel, settings } from "../state/store.ts";
 import type { Settings } from "../state/store.ts";
 import { t } from "../state/words.ts";
 import type { Word } from "../state/words.ts";
-import { api } from "../wire/api.ts";
-import { ApiError } from "../wire/types.ts";
-import type { TraceSummary } from "../wire/types.ts";
+import { ClocksPanel } from "./Clocks.tsx";
+import { OpenPanel } from "./OpenPanel.tsx";
+import type { OpenActions } from "./OpenPanel.tsx";
+import { Panel } from "./Panel.tsx";
 
-/** Panels that slide in at the right: opening, settings, help. */
-
-function Panel({ title, children }: { title: string; children: ComponentChildren }) {
-  return (
-    <aside class="panel" aria-label={title}>
-      <div class="panel-head">
-        <h2>{title}</h2>
-        <button class="flat" aria-label={t("help.close")} onClick={() => (panel.value = "none")}>
-          ✕
-        </button>
-      </div>
-      {children}
-    </aside>
-  );
-}
+/** Panels that slide in at the right: opening, clocks, settings, help. */
 
 interface Shortcut {
   readonly keys: readonly string[];
@@ -47,6 +32,7 @@ function shortcuts(): readonly Shortcut[] {
     { keys: ["Ctrl + 0"], word: "help.reset" },
     { keys: ["Q"], word: "help.pane" },
     { keys: ["/"], word: "help.filter" },
+    { keys: ["Ctrl + Enter"], word: "help.sql" },
     { keys: ["?"], word: "help.help" },
     { keys: ["Esc"], word: "help.escape" },
   ];
@@ -110,65 +96,11 @@ function SettingsPanel() {
   );
 }
 
-export interface OpenActions {
-  open(paths: readonly string[]): Promise<void>;
-  show(id: number): Promise<void>;
-}
-
-function OpenList({ show }: { show: (id: number) => void }) {
-  const [list, setList] = useState<readonly TraceSummary[]>([]);
-  useEffect(() => {
-    api.traces().then(setList).catch(() => setList([]));
-  }, []);
-  return (
-    <>
-      <h3>{t("open.list")}</h3>
-      {list.length === 0 && <p class="dim">{t("open.none")}</p>}
-      <ul class="open-list">
-        {list.map((one) => (
-          <li key={one.trace_id}>
-            <button class="link" onClick={() => show(one.trace_id)}>
-              {one.files.map((file) => file.path).join(", ") || `#${one.trace_id}`}
-            </button>
-          </li>
-        ))}
-      </ul>
-    </>
-  );
-}
-
-function OpenPanel({ actions }: { actions: OpenActions }) {
-  const [text, setText] = useState("");
-  const [error, setError] = useState("");
-  const submit = (event: Event): void => {
-    event.preventDefault();
-    const paths = text.split("\n").map((line) => line.trim()).filter((line) => line !== "");
-    if (paths.length === 0) return;
-    setError("");
-    actions.open(paths).catch((problem: unknown) => {
-      setError(problem instanceof ApiError ? problem.body.message : String(problem));
-    });
-  };
-  return (
-    <Panel title={t("open.title")}>
-      <form onSubmit={submit}>
-        <label class="field">
-          {t("open.path")}
-          <textarea rows={3} spellcheck={false} placeholder={t("open.pathHint")} value={text}
-            onInput={(event) => setText(event.currentTarget.value)} />
-        </label>
-        {error !== "" && <p class="error" role="alert">{error}</p>}
-        <button class="btn primary" type="submit">{t("open.go")}</button>
-      </form>
-      <OpenList show={(id) => void actions.show(id)} />
-    </Panel>
-  );
-}
-
 export function Panels({ actions }: { actions: OpenActions }) {
   switch (panel.value) {
     case "help": return <Help />;
     case "settings": return <SettingsPanel />;
+    case "clocks": return <ClocksPanel reopen={(how) => actions.reopen([], how)} />;
     case "open": return <OpenPanel actions={actions} />;
     case "none": return null;
   }

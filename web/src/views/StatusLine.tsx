@@ -2,7 +2,7 @@ import { formatCount } from "../base/num.ts";
 import { formatDuration, formatTime } from "../base/time.ts";
 import { changeSettings } from "../state/actions.ts";
 import {
-  calmView, canvasSize, cursor, mode, settings, status, tab, timeZero, trace, tree,
+  calmView, canvasSize, clocks, cursor, mode, panel, settings, status, tab, timeZero, trace, tree,
 } from "../state/store.ts";
 import { t, tn } from "../state/words.ts";
 
@@ -21,6 +21,16 @@ function LossBadge() {
     if (!settings.peek().paneOpen) changeSettings({ paneOpen: true });
   };
   return <button class="warn" id="losses" onClick={open}>{tn("status.losses", losses.length)}</button>;
+}
+
+/** Said wherever times rest on an assumption; leads to what was assumed. */
+function AssumedBadge() {
+  if (!(clocks.value?.files.some((file) => file.assumed) ?? false)) return null;
+  return (
+    <button class="warn" id="assumed" onClick={() => (panel.value = "clocks")}>
+      {t("clocks.badge")}
+    </button>
+  );
 }
 
 function Cursor() {
@@ -47,6 +57,7 @@ export function StatusLine() {
         </span>
       )}
       <LossBadge />
+      <AssumedBadge />
       <span class="grow" />
       <Cursor />
       {files.length > 0 && <span>{[tn("tree.files", files.length), ...formats].join(" · ")}</span>}

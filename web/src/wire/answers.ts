@@ -1,4 +1,5 @@
 import type { TextBytes } from "./columns.ts";
+import type { SqlResult } from "./sql.ts";
 import type { Anomaly, ApiErrorBody } from "./types.ts";
 
 /** What the decoding worker hands over: typed arrays ready to be painted. */
@@ -87,9 +88,11 @@ export interface Question {
 
 export type WorkerRequest =
   | { readonly type: "ask"; readonly ticket: number; readonly question: Question }
+  | { readonly type: "query"; readonly ticket: number; readonly url: string; readonly sql: string }
   | { readonly type: "drop"; readonly ticket: number };
 
 export type WorkerReply =
+  | { readonly type: "rows"; readonly ticket: number; readonly result: SqlResult }
   | { readonly type: "answer"; readonly ticket: number; readonly answer: Answer;
       readonly bytes: number; readonly ms: number }
   | { readonly type: "error"; readonly ticket: number; readonly status: number;

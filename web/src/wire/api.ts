@@ -1,6 +1,7 @@
+import { stringify } from "../base/json.ts";
 import { ApiError } from "./types.ts";
 import type {
-  ApiErrorBody, LaneRecord, SliceDetails, TraceInfo, TraceSummary,
+  ApiErrorBody, Clocks, LaneRecord, SliceDetails, TraceInfo, TraceSummary,
 } from "./types.ts";
 
 /** JSON calls of the server. Each throws ApiError. */
@@ -33,14 +34,45 @@ async function call<T>(path: string, init: RequestInit = {}): Promise<T> {
   return body as T;
 }
 
+/** How files are put onto one timeline; what is absent is the server's default. */
+export interface OpenHow {
+  readonly manifest?: object;
+  readonly align?: string;
+}
+
+function queryUrl(id: number): string {
+  return new URL(`api/query?trace=${id}`, document.baseURI).href;
+}
+
 export const api = {
+  queryUrl,
+
+  /** The whole answer as CSV. */
+  async csv(id: number, sql: string): Promise<Blob> {
+    const response = await fetch(queryUrl(id), {
+      method: "POST", body: JSON.stringify({ sql, format: "csv" }),
+      headers: { "content-type": "application/json" },
+    });
+    if (response.ok) return response.blob();
+    const body = (await response.json()) as { error: ApiErrorBody };
+    throw new ApiError(body.error, response.status);
+  },
+
+  clocks(id: number): Promise<Clocks> {
+    return call<Clocks>(`api/traces/${id}/clocks`);
+  },
+
+  close(id: number): Promise<unknown> {
+    return call<unknown>(`api/traces/${id}`, { method: "DELETE" });
+  },
+
   async traces(): Promise<readonly TraceSummary[]> {
     return (await call<{ traces: TraceSummary[] }>("api/traces")).traces;
   },
 
-  async open(paths: readonly string[]): Promise<number> {
+  async open(paths: readonly string[], how: OpenHow = {}): Promise<number> {
     const init = {
-      method: "POST", body: JSON.stringify({ paths }),
+      method: "POST", body: stringify({ paths, ...how }),
       headers: { "content-type": "application/json" },
     };
     return (await call<{ trace_id: number }>("api/traces", init)).trace_id;

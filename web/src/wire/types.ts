@@ -10,6 +10,8 @@ export interface ApiErrorBody {
   readonly limit?: number;
   readonly rows?: number;
   readonly suggested_buckets?: number;
+  /** Byte in the statement, of `bad_sql`. */
+  readonly position?: number;
 }
 
 export interface TraceFile {
@@ -83,6 +85,57 @@ export interface SliceDetails {
   readonly process?: string | null;
   readonly thread?: string | null;
   readonly flows?: readonly unknown[];
+}
+
+/** How the files came onto one timeline; `meridian clocks --json` says the same. */
+export interface Clocks {
+  readonly trace_time: ClockName | null;
+  readonly align: string;
+  readonly interpolation: string;
+  readonly files: readonly ClockFile[];
+  readonly clocks: readonly ClockNode[];
+}
+
+export interface ClockName {
+  readonly id: number;
+  readonly clock: string;
+  readonly sequence: number;
+  readonly file: string;
+  readonly machine_id: number;
+  readonly machine: string | null;
+}
+
+export interface ClockFile {
+  readonly path: string;
+  readonly format: string;
+  readonly machine_id: number;
+  readonly machine: string | null;
+  /** Ids of its clocks. */
+  readonly clocks: readonly number[];
+  readonly assumed: boolean;
+  readonly dropped: number;
+  readonly shift_ns: number;
+  readonly pairs: number;
+}
+
+export interface ClockNode extends ClockName {
+  readonly facts: number;
+  readonly dropped: number;
+  readonly reached: boolean;
+  readonly assumed: boolean;
+  readonly off_by_ns: number | null;
+  readonly path: readonly ClockStep[];
+}
+
+export interface ClockStep {
+  readonly from: number;
+  readonly to: number;
+  readonly source: string;
+  readonly observations: number;
+  readonly first_offset_ns: number;
+  readonly last_offset_ns: number;
+  readonly spread_ns: number;
+  readonly drift_ppm: number;
 }
 
 export interface Anomaly {
