@@ -70,11 +70,12 @@ static mrd_status read_members(const json_t *body, const json_t **sql, const str
         if (strcmp(key, "sql") == 0) {
             *sql = value;
         } else if (strcmp(key, "format") == 0) {
-            *format = NULL;
+            const struct format *found = NULL;
             for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
-                if (strcmp(word, formats[i].name) == 0) *format = &formats[i];
+                if (strcmp(word, formats[i].name) == 0) found = &formats[i];
             }
-            if (*format == NULL) return bad_body(error, "the format is unknown");
+            if (found == NULL) return bad_body(error, "the format is unknown");
+            *format = found;
         } else {
             return bad_body(error, "a member is unknown");
         }
@@ -139,7 +140,7 @@ static mrd_status start(asking *a, const mrd__request *request, const json_t *bo
     const json_t *sql = NULL;
     const struct format *format = &formats[0];
     mrd_query_options options = {.time_ms = MRD__SERVER_QUERY_MS};
-    int64_t id;
+    int64_t id = 0;
     if (!json_is_object(body)) return bad_body(error, "the body is not a JSON object");
     MRD__TRY(read_members(body, &sql, &format, error));
     MRD__TRY(find_trace(request, a->traces, &id, error));

@@ -509,7 +509,9 @@ static bool add_scalar(mrd__sql *sql, duckdb_connection connection, const char *
 bool mrd__sql_add_args(mrd__sql *sql, duckdb_connection connection)
 {
     const mrd__duck_api *api = sql->api;
-    api_of_process = api;
+    /* The same for all databases: written once, so that running scans of others may read it. */
+    if (__atomic_load_n(&api_of_process, __ATOMIC_ACQUIRE) != api)
+        __atomic_store_n(&api_of_process, api, __ATOMIC_RELEASE);
     duckdb_logical_type number = api->create_logical_type(DUCKDB_TYPE_BIGINT);
     duckdb_table_function function = api->create_table_function();
     api->table_function_set_name(function, "args");

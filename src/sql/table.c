@@ -388,7 +388,9 @@ static void next_chunk(duckdb_function_info info, duckdb_data_chunk chunk)
 bool mrd__sql_add_table(mrd__sql *sql, duckdb_connection connection, const mrd__sql_table *table)
 {
     const mrd__duck_api *api = sql->api;
-    api_of_process = api;
+    /* The same for all databases: written once, so that running scans of others may read it. */
+    if (__atomic_load_n(&api_of_process, __ATOMIC_ACQUIRE) != api)
+        __atomic_store_n(&api_of_process, api, __ATOMIC_RELEASE);
     bound_table *self = mrd__new(bound_table);
     *self = (bound_table){sql, table};
     duckdb_table_function function = api->create_table_function();

@@ -214,6 +214,8 @@ static mrd_status track_row(reading *r, const mrd__duck_chunk *chunk, size_t row
     return MRD_OK;
 }
 
+static const mrd__table_lane no_lane;
+
 static mrd_status lane_at(const reading *r, const mrd__duck_chunk *chunk, size_t column, size_t row,
                           const mrd__table_lane **out, mrd_error *error)
 {
@@ -295,7 +297,7 @@ static mrd__fact *push(reading *r, mrd__phase phase, char letter, const mrd__tab
 /* id, ts_ns, dur_ns, name, category, track_id, args */
 static mrd_status slice_row(reading *r, const mrd__duck_chunk *chunk, size_t row, mrd_error *error)
 {
-    const mrd__table_lane *lane = NULL;
+    const mrd__table_lane *lane = &no_lane;
     int64_t id, ts, dur;
     if (!int_at(chunk, 0, row, &id) || !int_at(chunk, 1, row, &ts) || !int_at(chunk, 2, row, &dur))
         return bad_row("slice: id, ts_ns or dur_ns is null", error);
@@ -320,7 +322,7 @@ static mrd_status slice_row(reading *r, const mrd__duck_chunk *chunk, size_t row
 static mrd_status instant_row(reading *r, const mrd__duck_chunk *chunk, size_t row,
                               mrd_error *error)
 {
-    const mrd__table_lane *lane = NULL;
+    const mrd__table_lane *lane = &no_lane;
     int64_t ts;
     if (!int_at(chunk, 0, row, &ts)) return bad_row("instant: ts_ns is null", error);
     MRD__TRY(lane_at(r, chunk, 3, row, &lane, error));
@@ -339,7 +341,7 @@ static mrd_status instant_row(reading *r, const mrd__duck_chunk *chunk, size_t r
 static mrd_status counter_row(reading *r, const mrd__duck_chunk *chunk, size_t row,
                               mrd_error *error)
 {
-    const mrd__table_lane *lane = NULL;
+    const mrd__table_lane *lane = &no_lane;
     int64_t ts;
     if (!int_at(chunk, 0, row, &ts) || !mrd__duck_valid(&chunk->columns[2], row))
         return bad_row("counter: ts_ns or value is null", error);

@@ -17,8 +17,7 @@ static bool names_column(mrd__str footer, const char *name)
 {
     char text[32];
     size_t size = strlen(name);
-    text[0] = (char)size;
-    memcpy(text + 1, name, size);
+    snprintf(text, sizeof text, "%c%s", (int)size, name);
     return memmem(footer.data, footer.size, text, size + 1) != NULL;
 }
 
@@ -86,7 +85,7 @@ static void add_column(mrd__buf *sql, const column_list *columns, const mrd__tab
     bool time = role == MRD__TABLE_TS || role == MRD__TABLE_DUR;
     bool id = role == MRD__TABLE_PID || role == MRD__TABLE_TID;
     const char *type = time ? "BIGINT" : "VARCHAR";
-    if (at < 0) {
+    if (at < 0 || columns->data == NULL) {
         mrd__buf_printf(sql, "NULL::%s", type);
         return;
     }
