@@ -14,6 +14,10 @@ node bench/import.mjs "$program" "$size"
 node bench/windows.mjs "$program" "$size"
 node bench/sql.mjs "$program" "$size"
 node bench/warm.mjs "$program" "$size"
-for bench in build/release/bench/bench_*; do
+for bench in events queue sim; do
+    bench=build/release/bench/bench_$bench
     [ ! -x "$bench" ] || "$bench" "$size"
 done
+store=$(mktemp -d)
+[ ! -x build/release/bench/bench_results ] || build/release/bench/bench_results "$store/data"
+rm -rf "$store"

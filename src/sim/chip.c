@@ -149,8 +149,8 @@ static void post(mrd__sim *sim, uint32_t c, uint32_t step, const mrd__sim_op *op
 {
     uint32_t slot = mrd__sim_message_new(sim), unit = c * sim->units + index % sim->units;
     mrd__sim_message *m = &sim->messages.data[slot];
-    uint64_t from = (uint64_t)((__uint128_t)op->bytes * piece / sim->pieces);
-    uint64_t to = (uint64_t)((__uint128_t)op->bytes * (piece + 1) / sim->pieces);
+    uint64_t from = op->bytes * piece / sim->pieces;
+    uint64_t to = op->bytes * (piece + 1) / sim->pieces;
     uint64_t whole = to - from + (uint64_t)sim->spec->message_header_bytes;
     *m = (mrd__sim_message){.id = 4 * ++sim->messages_made,
                             .size = to - from,

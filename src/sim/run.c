@@ -242,6 +242,9 @@ mrd_status mrd__sim_run(const mrd__sim_spec *spec, const mrd__sim_observer *obse
     mrd__sim_topology topology;
     mrd__sim_program program;
     *result = (mrd__sim_result){0};
+    if (!MRD_SIM_TRACE && spec->trace_enabled)
+        return mrd__fail(error, MRD_ERR_UNSUPPORTED, "no_trace",
+                         "this program was built without traces (MRD_SIM_TRACE=OFF)");
     MRD__TRY(mrd__sim_topology_build(&topology, spec, error));
     mrd__sim_program_init(&program, spec, choose(spec, &topology, result), topology.chips);
     mrd_status status = run_built(spec, &program, observer, &topology, result, error);
