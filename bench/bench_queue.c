@@ -1,9 +1,9 @@
-/* Event queues of simulators, hold model: pop the least, push one later. The one of src/sim against a
- * plain 4-ary heap and a calendar queue whose buckets append equal times at their end.
+/* Event queues of simulators, hold model: pop the least, push one later. The one of src/sim against
+ * a plain 4-ary heap and a calendar queue whose buckets append equal times at their end.
  *
  * usage: bench_queue [quick|full]
- * Loads: `ties` are synchronous chips, all events of a round at one time; `mixed` three in four at a
- * constant distance, one anywhere; `none` anywhere. All queues must give the same sequence. */
+ * Loads: `ties` are synchronous chips, all events of a round at one time; `mixed` three in four at
+ * a constant distance, one anywhere; `none` anywhere. All queues must give the same sequence. */
 #include "base/alloc.h"
 #include "base/os.h"
 #include "sim/queue.h"

@@ -1,7 +1,7 @@
 /* Lists of the result store at 10,000 rows, written as JSON: time from the question to the bytes.
  *
  * usage: bench_results FOLDER [STORE]
- * FOLDER is made and filled where it is not there yet; STORE is postgresql://… or absent for SQLite.
+ * FOLDER is made and filled where it is not there yet; STORE is postgresql://… or absent: SQLite.
  * Rows have 32 chips and their counters, 30 KB each. */
 #include "base/os.h"
 #include "meridian.h"
