@@ -99,6 +99,7 @@ void mrd__db_translate(const char *sql, const mrd__db_words *words, mrd__buf *ou
         if (!quoted && *sql == '$' &&
             (replace(&sql, "$ID", words->id, out) || replace(&sql, "$INT", words->integer, out) ||
              replace(&sql, "$REAL", words->real, out) ||
+             replace(&sql, "$FILTERED", words->filtered, out) ||
              replace(&sql, "$FIRST", "NULLS FIRST", out) ||
              replace(&sql, "$LAST", "NULLS LAST", out)))
             continue;

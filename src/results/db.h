@@ -3,7 +3,8 @@
  *
  * SQL is written once, in what both understand, with `?` for parameters. What differs stands in
  * the text as a word that the driver replaces: $ID (an integer primary key that counts), $INT,
- * $REAL, $FIRST and $LAST (where NULLs sort; SQLite's order on both). */
+ * $REAL, $FIRST and $LAST (where NULLs sort; SQLite's order on both), $FILTERED (SQLite shall use
+ * the index results_filter). */
 #ifndef MRD_RESULTS_DB_H
 #define MRD_RESULTS_DB_H
 
@@ -85,7 +86,7 @@ MRD_MUST_CHECK mrd_status mrd__db_finish(mrd__db *db, mrd_status status, mrd_err
 
 /* For the drivers: sql with its words replaced by these. */
 typedef struct mrd__db_words {
-    const char *id, *integer, *real;
+    const char *id, *integer, *real, *filtered;
     bool numbered; /* parameters are $1, $2 in place of ? */
 } mrd__db_words;
 void mrd__db_translate(const char *sql, const mrd__db_words *words, mrd__buf *out);

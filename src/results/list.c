@@ -186,7 +186,8 @@ static mrd_status count_rows(mrd__results *results, const list_query *query, int
 {
     mrd__buf sql = {0};
     bool found;
-    mrd__buf_printf(&sql, "SELECT count(*) FROM comm_eval_results%s",
+    mrd__buf_printf(&sql, "SELECT count(*) FROM comm_eval_results %s%s",
+                    query->filter.where.size ? "$FILTERED" : "",
                     query->filter.where.size ? query->filter.where.data : "");
     mrd_status status = mrd__db_int(results->db, sql.data, query->filter.values.data,
                                     query->filter.values.count, total, &found, error);
@@ -213,12 +214,13 @@ static mrd_status select_page(mrd__results *results, const list_query *query, mr
     mrd__buf_printf(&order, "ORDER BY %s %s %s, id %s", query->sort_by, way,
                     query->ascending ? "$FIRST" : "$LAST", way);
     select_listed(&sql);
-    mrd__buf_printf(&sql,
-                    " WHERE id IN (SELECT id FROM comm_eval_results%s %s LIMIT %lld OFFSET %lld) "
-                    "%s",
-                    query->filter.where.size ? query->filter.where.data : "", order.data,
-                    (long long)query->page_size, (long long)((query->page - 1) * query->page_size),
-                    order.data);
+    mrd__buf_printf(
+        &sql,
+        " WHERE id IN (SELECT id FROM comm_eval_results %s%s %s LIMIT %lld OFFSET %lld) "
+        "%s",
+        query->filter.where.size ? "$FILTERED" : "",
+        query->filter.where.size ? query->filter.where.data : "", order.data,
+        (long long)query->page_size, (long long)((query->page - 1) * query->page_size), order.data);
     mrd_status status = mrd__db_query(results->db, sql.data, query->filter.values.data,
                                       query->filter.values.count, rows, error);
     mrd__buf_reset(&sql);

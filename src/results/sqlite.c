@@ -17,7 +17,8 @@ typedef struct sqlite_rows {
     sqlite3_stmt *statement;
 } sqlite_rows;
 
-static const mrd__db_words words = {"INTEGER PRIMARY KEY AUTOINCREMENT", "INTEGER", "REAL", false};
+static const mrd__db_words words = {"INTEGER PRIMARY KEY AUTOINCREMENT", "INTEGER", "REAL",
+                                    "INDEXED BY results_filter", false};
 
 static sqlite3 *handle_of(mrd__db *db)
 {

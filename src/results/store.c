@@ -78,6 +78,11 @@ static const char *const migrations[MRD__RESULTS_SCHEMA] = {
     "CREATE INDEX results_task ON comm_eval_results(task_id);"
     "CREATE INDEX results_latency ON comm_eval_results(total_latency_ns, id);"
     "CREATE INDEX results_bandwidth ON comm_eval_results(bus_bw_gb_per_s, id);",
+
+    /* All that lists filter and sort by: rows are long, and a filter must not read them. */
+    "CREATE INDEX results_filter ON comm_eval_results(created_at, id, experiment_id, primitive,"
+    " algorithm, algorithm_used, topology_name, msg_size_bytes, total_latency_ns,"
+    " bus_bw_gb_per_s);",
 };
 
 const mrd__column *mrd__column_of(const char *name)

@@ -229,10 +229,11 @@ static void test_migration(void **state)
 {
     fixture *f = *state;
     kit_add(f, "old", "ring", "5");
-    OK(mrd__db_script(f->results->db,
-                      "DROP TABLE tasks; DROP TABLE meta; DROP INDEX results_task; "
-                      "DROP INDEX results_latency; DROP INDEX results_bandwidth",
-                      NULL));
+    OK(mrd__db_script(
+        f->results->db,
+        "DROP TABLE tasks; DROP TABLE meta; DROP INDEX results_task; "
+        "DROP INDEX results_latency; DROP INDEX results_bandwidth; DROP INDEX results_filter",
+        NULL));
     if (kit_url) OK(mrd__db_script(f->results->db, "DELETE FROM meridian_schema", NULL));
     OK(f->results->db->driver->set_version(f->results->db, 1, NULL));
     kit_reopen(f);
