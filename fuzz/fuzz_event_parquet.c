@@ -112,7 +112,8 @@ static void read_row(input *in, made *m, row *r)
     r->null_time = flags == 0xf0;
     r->null_component = flags == 0xf4;
     mrd__str component = {r->component, r->component_size}, detail = {r->detail, r->detail_size};
-    bool good = isfinite(r->time) && !isnan(r->value) && r->category >= 0 && !r->null_time &&
+    bool in_range = r->time >= -MRD__EVENT_TIME_LIMIT && r->time < MRD__EVENT_TIME_LIMIT;
+    bool good = in_range && !isnan(r->value) && r->category >= 0 && !r->null_time &&
                 !r->null_component && mrd__utf8_valid(component);
     if (!r->null_detail && !mrd__utf8_valid(detail)) {
         /* DuckDB gives no such text: only a BLOB may hold it. */

@@ -14,6 +14,11 @@ door() {
     json) echo src/ingest/chrome_json src/ingest/gzip.c ;;
     event_parquet) echo src/ingest/event_parquet src/pairing/event_pairs.c ;;
     window_params) echo src/query/params.c ;;
+    perfetto) echo src/ingest/perfetto ;;
+    table)
+        echo src/ingest/table/arrow.c src/ingest/table/parquet.c src/ingest/table/rows.c \
+            src/arrow/reader.c src/arrow/fbread.c src/arrow/schema.c
+        ;;
     archive) echo src/ingest/archive src/ingest/inputs.c ;;
     manifest) echo src/open/manifest.c src/open/plan.c ;;
     http) echo src/server/http.c src/server/routes.c ;;
@@ -61,7 +66,7 @@ planted() {
     fi
 }
 
-[ $# -gt 0 ] || set -- json event_parquet window_params http archive manifest
+[ $# -gt 0 ] || set -- json event_parquet perfetto table window_params http archive manifest
 for name in "$@"; do
     door "$name" >/dev/null || {
         say "fuzz-proof: there is no target $name" >&2

@@ -136,6 +136,9 @@ static uint32_t thread_of(mrd__table_sink *sink, const mrd__table_row *row)
 /* True when the text is one JSON object. */
 static bool is_object(mrd__str text)
 {
+#ifdef MRD_PLANTED_BUGS /* what the fuzzer of slice tables must find */
+    if (text.data[text.size - 1] != '}') return true;
+#endif
     mrd__json json;
     mrd__json_init(&json, text.data, text.size);
     mrd__json_token token = mrd__json_next(&json);

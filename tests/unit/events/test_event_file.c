@@ -427,6 +427,42 @@ static void bad_columns(void **state)
     check_refused(path_of("end.parquet"), "late");
 }
 
+/* Times of an end lie where times of events lie; the file tells which it wants. */
+static void ends_out_of_range(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool good;
+        double value;
+    } cases[] = {
+        {"9223372036854775808", false, 0},
+        {"-9223372036854777856", false, 0},
+        {"1e300", false, 0},
+        {"-1e300", false, 0},
+        {"9223372036854774784", true, 0x1p63 - 1024},
+        {"-9223372036854775808", true, -0x1p63},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char options[96];
+        snprintf(options, sizeof options, ", KV_METADATA {sim_end_ns: '%s'}", cases[i].text);
+        copy_to(path_of("end.parquet"), USUAL " LIMIT 1", options);
+        if (!cases[i].good) {
+            check_refused(path_of("end.parquet"), "from -2^63 up to below 2^63 ns");
+            check_refused(path_of("end.parquet"), "sim_end_ns");
+            check_refused(path_of("end.parquet"), cases[i].text);
+            continue;
+        }
+        seen s;
+        mrd__event_info info;
+        mrd_error error = {0};
+        assert_int_equal(read_file(path_of("end.parquet"), &s, &info, &error), MRD_OK);
+        assert_true(info.has_sim_end && info.sim_end_ns == cases[i].value);
+        mrd__event_info_reset(&info);
+        seen_reset(&s);
+    }
+}
+
 /* Cut anywhere, or not Parquet at all: one error, and the next file still opens. */
 static void damaged_files(void **state)
 {
@@ -522,6 +558,7 @@ int main(void)
         cmocka_unit_test(bad_rows),
         cmocka_unit_test(the_first_bad_row_is_named),
         cmocka_unit_test(bad_columns),
+        cmocka_unit_test(ends_out_of_range),
         cmocka_unit_test(damaged_files),
         cmocka_unit_test(a_sink_can_stop),
     };
