@@ -67,6 +67,7 @@ mrd_status mrd__ingest_detect(const char *path, const char *head, size_t size,
         if (i > 0) mrd__buf_text(&asked, "; ");
         mrd__buf_text(&asked, mrd__importers[i]->what);
     }
+    mrd__buf_text(&asked, "; archives of these (zip, tar, gz, zst, xz)");
     mrd_status status = mrd__fail(error, MRD_ERR_FORMAT, "unknown_format",
                                   "unknown format%s; the formats asked are: %s",
                                   packed      ? " inside gzip"

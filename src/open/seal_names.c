@@ -78,7 +78,11 @@ static int compare_display(const void *left, const void *right)
     const display_key *b = right;
     if (a->process != b->process) return a->process < b->process ? -1 : 1;
     if (a->sort_index != b->sort_index) return a->sort_index < b->sort_index ? -1 : 1;
-    int by_name = mrd__str_compare(a->seal->strings.data[a->name], a->seal->strings.data[b->name]);
+    mrd__str a_name = a->seal->strings.data[a->name];
+    mrd__str b_name = a->seal->strings.data[b->name];
+    /* Who has a name was worth naming: clang's hundred nameless totals come after its main thread. */
+    if ((a_name.size == 0) != (b_name.size == 0)) return a_name.size == 0 ? 1 : -1;
+    int by_name = mrd__str_compare(a_name, b_name);
     if (by_name != 0) return by_name;
     int by_id = compare_idents(a->seal, &a->id, &b->id);
     if (by_id != 0) return by_id;
