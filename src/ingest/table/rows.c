@@ -92,8 +92,11 @@ void mrd__table_begin(mrd__table_sink *sink, mrd__import *in, const char *format
 uint32_t mrd__table_string(mrd__table_sink *sink, mrd__str text)
 {
     if (text.size == 0) return 0;
-    if (mrd__utf8_valid(text))
-        return mrd__shard_string(sink->shard, text.data, text.size, sink->rows);
+    bool valid = mrd__utf8_valid(text);
+#ifdef MRD_PLANTED_BUGS /* what the fuzzer of slice tables must find */
+    valid = true;
+#endif
+    if (valid) return mrd__shard_string(sink->shard, text.data, text.size, sink->rows);
     mrd__buf mended = {0};
     mrd__utf8_repair(&mended, text);
     mrd__shard_loss(sink->shard, MRD__LOSS_INVALID_UTF8, 0, 1, -1, mended.data, mended.size);
@@ -136,9 +139,6 @@ static uint32_t thread_of(mrd__table_sink *sink, const mrd__table_row *row)
 /* True when the text is one JSON object. */
 static bool is_object(mrd__str text)
 {
-#ifdef MRD_PLANTED_BUGS /* what the fuzzer of slice tables must find */
-    if (text.data[text.size - 1] != '}') return true;
-#endif
     mrd__json json;
     mrd__json_init(&json, text.data, text.size);
     mrd__json_token token = mrd__json_next(&json);
