@@ -79,7 +79,9 @@ static void order_run(mrd__sort_key *run, size_t count, const distinct *all)
 static void number(mrd__sealing *seal, merging *m)
 {
     size_t count = m->count;
-    mrd__sort_key *room = mrd__pages_alloc(2 * count * sizeof *room);
+    /* One more: without any text there would be no memory to point into. */
+    size_t room_size = (2 * count + 1) * sizeof(mrd__sort_key);
+    mrd__sort_key *room = mrd__pages_alloc(room_size);
     mrd__sort_key *keys = room;
     for (size_t i = 0; i < count; i++)
         keys[i] = (mrd__sort_key){m->all[i].position, (uint32_t)i};
@@ -106,7 +108,7 @@ static void number(mrd__sealing *seal, merging *m)
                          own->entry->size};
         mrd__vec_push(&seal->strings, text);
     }
-    mrd__pages_free(room, 2 * count * sizeof *room);
+    mrd__pages_free(room, room_size);
 }
 
 void mrd__seal_strings(mrd__sealing *seal)
