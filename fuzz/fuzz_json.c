@@ -1,11 +1,15 @@
 /* Chrome JSON: any bytes, plain or gzip, through every way of reading. All ways must agree: the
  * plain walker in one piece is the oracle; feeds of a few bytes, the fast walker and the parallel
- * reader are held to it. */
+ * reader (with its scan and without, in place and on copies) are held to it. */
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/os.h"
 #include "ingest/chrome_json/fast.h"
 #include "ingest/chrome_json/parallel.h"
 #include "ingest/chrome_json/stream.h"
@@ -21,7 +25,9 @@ enum {
 typedef struct way {
     size_t feed;
     bool fast;
-    size_t chunk; /* above 0: the parallel reader */
+    size_t chunk;        /* above 0: the parallel reader */
+    bool scans;          /* it finds where chunks begin by a scan, as several workers must */
+    const mrd__map *map; /* it copies chunks from this file */
 } way;
 
 static uint64_t mix_text(uint64_t sum, const mrd__shard *shard, uint32_t id)
@@ -106,7 +112,8 @@ static mrd_status read_rest(mrd__writer *writer, mrd__shard *shard, mrd__str tex
                                         .chunk = how.chunk,
                                         .first_order = 1,
                                         .path = "fuzz",
-                                        .always_scan = true};
+                                        .map = how.map,
+                                        .always_scan = how.scans};
     mrd__cj_parallel_result result = mrd__cj_read_parallel(&options, text.data, text.size, *at);
     *at = result.at;
     mrd__shard_chunk(shard, result.next_order);
@@ -160,16 +167,35 @@ static uint64_t sum_of(mrd__str text, way how)
     return sum;
 }
 
+/* The text as a file of its own, mapped; returns what is to be closed behind the map. */
+static int map_text(mrd__str text, mrd__map *map)
+{
+    char path[64];
+    int fd = memfd_create("fuzz", 0);
+    if (fd < 0 || write(fd, text.data, text.size) != (ssize_t)text.size) abort();
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    if (text.size > 0 && mrd__map_open(map, path, NULL) != MRD_OK) abort();
+    return fd;
+}
+
 static void check_text(mrd__str text, uint8_t pick)
 {
+    mrd__map map = {0};
+    int fd = map_text(text, &map);
+    size_t chunk = 16 + pick % 64;
     const way ways[] = {{.fast = true},
                         {.feed = 1 + pick % 9},
                         {.feed = 1 + pick % 70, .fast = true},
-                        {.fast = true, .chunk = 16 + pick % 64}};
+                        {.fast = true, .chunk = chunk},
+                        {.fast = true, .chunk = chunk, .scans = true},
+                        {.fast = true, .chunk = chunk, .scans = true, .map = &map},
+                        {.fast = true, .chunk = chunk, .map = &map}};
     uint64_t want = sum_of(text, (way){0});
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         if (sum_of(text, ways[i]) != want) abort();
     }
+    mrd__map_close(&map);
+    close(fd);
 }
 
 /* A gzip input: as a stream, then its text in all ways. */
