@@ -17,7 +17,9 @@ typedef struct mrd__run {
 } mrd__run;
 
 /* A task that this process runs has its result: inside the transaction of its row. Code not_ours
- * where another process took it over or it was removed. */
+ * where another process took it over or it was removed; MRD__TASK_CANCELLED where its cancelling
+ * was granted meanwhile. */
+#define MRD__TASK_CANCELLED "task_cancelled"
 MRD_MUST_CHECK mrd_status mrd__task_done(mrd__results *results, const char *task_id, int64_t result,
                                          mrd_error *error);
 

@@ -324,6 +324,14 @@ mrd_status mrd__task_done(mrd__results *results, const char *id, int64_t result,
 {
     char now[32];
     bool changed;
+    int64_t cancel = 0;
+    mrd__db_value key = MRD__DB_OF_TEXT(mrd__str_of(id));
+    /* A short run ends before it hears of its cancelling, which was granted all the same. */
+    MRD__TRY(mrd__db_int(results->db, "SELECT cancel FROM tasks WHERE id = ?", &key, 1, &cancel,
+                         &changed, error));
+    if (changed && cancel != 0)
+        return mrd__fail(error, MRD_ERR_CANCELLED, MRD__TASK_CANCELLED, "task %s was cancelled",
+                         id);
     mrd__utc_now(now);
     mrd__db_value values[] = {MRD__DB_OF_INT(result), MRD__DB_OF_TEXT(mrd__str_of(now))};
     MRD__TRY(mrd__task_change(

@@ -259,6 +259,8 @@ static void run_task(task *t)
                                 .progress_ctx = t};
     t->beat_at = mrd__monotonic_ns();
     mrd_status status = mrd__results_run(&request, MRD_FORMAT_CSV, &out, NULL, &error);
+    if (status == MRD_ERR_CANCELLED && strcmp(error.code, MRD__TASK_CANCELLED) == 0)
+        t->cancelled = true;
     if (status != MRD_OK && !t->lost) end_task(t, status, &error);
     mrd__buf_reset(&out);
 }

@@ -20,6 +20,10 @@ static const char slow[] = /* some seconds each */
     "{\"primitive\":\"allreduce\",\"algorithm\":\"ring\",\"topology\":\"ring-64\","
     "\"msg_size_bytes\":[268435456,268435457]}";
 
+static const char endless[] = /* a minute each: they are cancelled or stopped */
+    "{\"primitive\":\"allreduce\",\"algorithm\":\"ring\",\"topology\":\"ring-64\","
+    "\"msg_size_bytes\":[17179869184,17179869185]}";
+
 static char *submit(fixture *f, const char *experiment, const char *spec)
 {
     mrd__buf ids = {0};
@@ -103,7 +107,7 @@ static void test_cancel(void **state)
 {
     fixture *f = *state;
     mrd_error error = {0};
-    char *ids = submit(f, NULL, slow), running[MRD__TASK_ID], queued[MRD__TASK_ID];
+    char *ids = submit(f, NULL, endless), running[MRD__TASK_ID], queued[MRD__TASK_ID];
     snprintf(running, sizeof running, "%.36s", ids + 1);
     snprintf(queued, sizeof queued, "%.36s", ids + 40);
     OK(mrd__tasks_start(f->results, 1, NULL));
@@ -119,11 +123,40 @@ static void test_cancel(void **state)
     mrd__free(ids);
 }
 
+/* A run that is over before it hears of its cancelling leaves nothing either. */
+static void test_late_cancel(void **state)
+{
+    fixture *f = *state;
+    char *ids = submit(f, NULL, sweep), id[MRD__TASK_ID], owner[MRD__OWNER], sql[256];
+    snprintf(id, sizeof id, "%.36s", ids + 1);
+    mrd__owner_text(owner);
+    snprintf(sql, sizeof sql,
+             "UPDATE tasks SET state = 'running', cancel = 1, owner = '%s' WHERE id = '%s' "
+             "RETURNING 1",
+             owner, id);
+    assert_int_equal(kit_number(f, sql), 1);
+    static const char spec[] = "{\"primitive\":\"allreduce\",\"algorithm\":\"ring\","
+                               "\"topology\":\"ring-4\",\"msg_size_bytes\":1024}";
+    mrd__run_request request = {.spec = spec,
+                                .spec_size = strlen(spec),
+                                .results = f->results,
+                                .experiment = "late",
+                                .task_id = id};
+    mrd__buf out = {0};
+    mrd_error error = {0};
+    assert_int_equal(mrd__results_run(&request, MRD_FORMAT_CSV, &out, NULL, &error),
+                     MRD_ERR_CANCELLED);
+    assert_string_equal(error.code, "task_cancelled");
+    assert_int_equal(kit_number(f, "SELECT count(*) FROM comm_eval_results"), 0);
+    mrd__buf_reset(&out);
+    mrd__free(ids);
+}
+
 /* Stopped in order, a task goes back and no attempt is used up. */
 static void test_stop_requeues(void **state)
 {
     fixture *f = *state;
-    char *ids = submit(f, NULL, slow);
+    char *ids = submit(f, NULL, endless);
     OK(mrd__tasks_start(f->results, 1, NULL));
     wait_for(f, "running", 1);
     mrd__tasks_stop(f->results);
@@ -187,7 +220,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         T(test_a_sweep_of_tasks), T(test_bad_specs_queue_nothing), T(test_cancel),
-        T(test_stop_requeues),    T(test_killed_in_a_sweep),       T(test_attempts_end),
+        T(test_late_cancel),      T(test_stop_requeues),           T(test_killed_in_a_sweep),
+        T(test_attempts_end),
     };
     return kit_run_on_both(tests, sizeof tests / sizeof *tests);
 }
