@@ -3,6 +3,8 @@
  * with a named error (a user's graph may deadlock). */
 #include "base/assert.h"
 #include "base/error.h"
+#include "events/command_file.h"
+#include "events/event_file.h"
 #include "sim/sim.h"
 #include "sim/topology.h"
 

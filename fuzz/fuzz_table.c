@@ -45,8 +45,8 @@ static void read_parquet(mrd__import *in)
     close(fd);
 }
 
-/* DuckDB takes a hundred times as long as the rest. Kept inputs all go there, of those made from them
- * one in 32. */
+/* DuckDB takes a hundred times as long as the rest. Kept inputs all go there, of those made from
+ * them one in 32. */
 static bool is_turn(void)
 {
     static unsigned count;

@@ -137,8 +137,7 @@ MRD_MUST_CHECK mrd_status mrd_trace_open(const char *const *paths, size_t count,
 MRD_MUST_CHECK mrd_status mrd_trace_cache(const mrd_trace *trace, mrd_error *error);
 /* What is kept: TEXT (a table) or JSON ({"images": [{"path", "bytes", "used_ns", "inputs"}],
  * "bytes"}); inputs null: written by another build, of no use to this one. */
-MRD_MUST_CHECK mrd_status mrd_cache_list(mrd_format format, const mrd_sink *sink,
-                                         mrd_error *error);
+MRD_MUST_CHECK mrd_status mrd_cache_list(mrd_format format, const mrd_sink *sink, mrd_error *error);
 /* Remove all of it; counts what went. */
 MRD_MUST_CHECK mrd_status mrd_cache_clear(uint64_t *files, uint64_t *bytes, mrd_error *error);
 
@@ -201,7 +200,8 @@ typedef struct mrd_query_options {
 MRD_MUST_CHECK mrd_status mrd_query_start(const mrd_trace *trace, const char *sql, size_t size,
                                           mrd_format format, const mrd_query_options *options,
                                           mrd_query **out, mrd_error *error);
-/* Write a piece of the answer, about 64 KiB; *more is false after the last. One thread at a time. */
+/* Write a piece of the answer, about 64 KiB; *more is false after the last. One thread at
+ * a time. */
 MRD_MUST_CHECK mrd_status mrd_query_step(mrd_query *query, const mrd_sink *sink, bool *more,
                                          mrd_error *error);
 /* Stops what still runs. Accepts NULL and *query == NULL. */
@@ -220,8 +220,8 @@ typedef enum mrd_target {
     MRD_TARGET_PERFETTO, /* Perfetto protobuf */
 } mrd_target;
 
-/* What part is written; zeroed: all. Slices that touch the range are kept whole and marked. Patterns
- * (* ? [a-z]) of lanes match a lane's own, its thread's or its process's name. */
+/* What part is written; zeroed: all. Slices that touch the range are kept whole and marked.
+ * Patterns (* ? [a-z]) of lanes match a lane's own, its thread's or its process's name. */
 typedef struct mrd_convert_options {
     bool has_start, has_end;
     int64_t start_ns, end_ns;

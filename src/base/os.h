@@ -19,13 +19,14 @@ typedef struct mrd__map {
 MRD_MUST_CHECK mrd_status mrd__map_open(mrd__map *map, const char *path, mrd_error *error);
 void mrd__map_close(mrd__map *map); /* accepts zeroed */
 /* Memory of this process in the shape of a map: at least room zero bytes to be filled, returned;
- * NULL when the system has none left. path is for errors. It never counts as changed. Then fit gives
- * back what was not used and sets the size; grow, before it, moves what is there to a larger room. */
+ * NULL when the system has none left. path is for errors. It never counts as changed. Then fit
+ * gives back what was not used and sets the size; grow, before it, moves what is there to a
+ * larger room. */
 char *mrd__map_memory(mrd__map *map, const char *path, size_t room);
 char *mrd__map_grow(mrd__map *map, size_t room);
 void mrd__map_fit(mrd__map *map, size_t size);
-/* The mapped file opened for mrd__map_read, -1 where it is no regular file, changed since, or cannot
- * be opened again. Close with mrd__map_source_close. */
+/* The mapped file opened for mrd__map_read, -1 where it is no regular file, changed since, or
+ * cannot be opened again. Close with mrd__map_source_close. */
 int mrd__map_source(const mrd__map *map);
 void mrd__map_source_close(int source); /* accepts -1 */
 /* Copy [from, from + size) of the file: cheaper than touching as many mapped pages once, since each

@@ -45,8 +45,8 @@ typedef struct mrd__event_sink {
 /* Read an event trace, whoever wrote it: any codec and page version, dictionary or plain, numbers
  * of any width, unsorted. *info is filled at the end. MRD_ERR_FORMAT "bad_trace" names file, row
  * (the first one that is wrong) and value: a missing column, a type that is not asked for, a null,
- * a NaN, a time outside MRD__EVENT_TIME_LIMIT, a category outside the set, text that is not UTF-8. threads: 0 one per
- * core. */
+ * a NaN, a time outside MRD__EVENT_TIME_LIMIT, a category outside the set, text that is not
+ * UTF-8. threads: 0 one per core. */
 MRD_MUST_CHECK mrd_status mrd__event_read(const char *path, uint32_t threads,
                                           const mrd__event_sink *sink, mrd__event_info *info,
                                           mrd_error *error);

@@ -11,6 +11,11 @@
 
 #define MANIFEST_HEAD 128 /* bytes but blanks, as in the original */
 
+bool mrd__input_is_packed(const mrd__input *input)
+{
+    return mrd__archive_format(input->map.data, input->map.size) != NULL;
+}
+
 typedef struct opening {
     mrd__unpack unpack;
     uint32_t threads;

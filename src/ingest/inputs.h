@@ -41,6 +41,8 @@ typedef struct mrd__input {
     uint64_t bytes; /* of the file, or of the member unpacked */
     MRD__VEC(mrd__input_loss) losses;
 } mrd__input;
+/* True when its bytes are compressed or an archive. */
+bool mrd__input_is_packed(const mrd__input *input);
 
 typedef struct mrd__inputs {
     MRD__VEC(mrd__input) list;

@@ -7,7 +7,8 @@
 
 typedef struct mrd__image_walk mrd__image_walk;
 struct mrd__image_walk {
-    /* A column of count items: at is the address of its pointer (of any type). The reader sets it. */
+    /* A column of count items: at is the address of its pointer (of any type). The reader sets
+     * it. */
     void (*column)(mrd__image_walk *walk, void *at, uint64_t count, size_t item);
     bool failed; /* set by column: the walk ends, since later counts stand in earlier columns */
 };

@@ -264,7 +264,7 @@ typedef struct mrd__store {
     mrd__metadata *metadata; /* file order */
     size_t metadata_count;
 
-    struct mrd__image *image; /* where the columns lie when it was opened from one, else NULL */
+    struct mrd__image *image;     /* where the columns lie when it was opened from one, else NULL */
     struct mrd__text_blob *blobs; /* args text that lies in no mapped file (model/writer.c) */
     size_t blob_count;
 } mrd__store;

@@ -51,8 +51,8 @@ static bool sample_file(int fd, uint64_t size, uint64_t *hash)
 
 static bool add_input(const char *path, mrd__buf *line)
 {
-    char *real = realpath(path, NULL);
-    if (real == NULL) return false;
+    char real[PATH_MAX];
+    if (realpath(path, real) == NULL) return false;
     int fd = open(real, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat info;
     uint64_t sample = 0;
@@ -65,7 +65,6 @@ static bool add_input(const char *path, mrd__buf *line)
                         info.st_mtim.tv_nsec, (long long)info.st_ctim.tv_sec, info.st_ctim.tv_nsec,
                         (unsigned long long)sample, real);
     if (fd >= 0) close(fd);
-    free(real); // NOLINT: realpath's own
     return good;
 }
 

@@ -4,7 +4,6 @@
 
 #include "base/assert.h"
 #include "base/error.h"
-#include "ingest/archive/archive.h"
 #include "model/facts.h"
 
 #include <fcntl.h>
@@ -132,8 +131,7 @@ static void read_queued(void *ctx, size_t index, uint32_t worker)
 /* Large plain files alone, the others side by side. */
 static bool stands_alone(const mrd__input *input)
 {
-    return input->bytes >= MRD__READ_ALONE &&
-           mrd__archive_format(input->map.data, input->map.size) == NULL;
+    return input->bytes >= MRD__READ_ALONE && !mrd__input_is_packed(input);
 }
 
 static void read_all(reading *r, uint32_t threads)

@@ -80,7 +80,8 @@ static int compare_display(const void *left, const void *right)
     if (a->sort_index != b->sort_index) return a->sort_index < b->sort_index ? -1 : 1;
     mrd__str a_name = a->seal->strings.data[a->name];
     mrd__str b_name = a->seal->strings.data[b->name];
-    /* Who has a name was worth naming: clang's hundred nameless totals come after its main thread. */
+    /* Who has a name was worth naming: clang's hundred nameless totals come after its main
+     * thread. */
     if ((a_name.size == 0) != (b_name.size == 0)) return a_name.size == 0 ? 1 : -1;
     int by_name = mrd__str_compare(a_name, b_name);
     if (by_name != 0) return by_name;

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include "base/os.h"
+#include "events/command_file.h"
+#include "events/event_file.h"
 #include "results/pipe.h"
 
 /* ---- Whose folder ---- */

@@ -5,6 +5,8 @@
 
 #include "base/os.h"
 #include "base/sha256.h"
+#include "events/command_file.h"
+#include "events/event_file.h"
 #include "results/files.h"
 #include "results/run.h"
 

@@ -6,11 +6,11 @@
 #define MRD__SERVER_CONNECTION_MEMORY (192 * 1024) /* request line, headers and reply headers */
 #define MRD__SERVER_BODY (8 * 1024 * 1024) /* POST bodies: the longest lists of components */
 #define MRD__SERVER_CONNECTIONS 256        /* one thread each */
-#define MRD__SERVER_STREAMS 64   /* event streams stay open: keep connections for questions */
-#define MRD__SERVER_ACTIVE 32    /* answers being made at once: bounds memory (<= 16 MiB each) */
-#define MRD__SERVER_QUERIES 8    /* SQL statements at once: each may use all cores */
+#define MRD__SERVER_STREAMS 64     /* event streams stay open: keep connections for questions */
+#define MRD__SERVER_ACTIVE 32      /* answers being made at once: bounds memory (<= 16 MiB each) */
+#define MRD__SERVER_QUERIES 8      /* SQL statements at once: each may use all cores */
 #define MRD__SERVER_QUERY_MS 60000 /* a statement longer than this is stopped */
-#define MRD__SERVER_TIMEOUT_S 60 /* an idle or stuck peer gives its thread back */
+#define MRD__SERVER_TIMEOUT_S 60   /* an idle or stuck peer gives its thread back */
 #define MRD__SERVER_HEARTBEAT_MS 5000 /* event streams: how soon a gone client is noticed */
 #define MRD__SERVER_CACHE_FROM (4u * 1024 * 1024) /* bytes of a trace's files: less opens at once */
 #define MRD__SERVER_TRACES 64                     /* open traces a server holds */

@@ -11,6 +11,8 @@
 #ifndef MRD_SIM_KERNEL_H
 #define MRD_SIM_KERNEL_H
 
+#include "events/command_file.h"
+#include "events/event_file.h"
 #include "sim/program.h"
 #include "sim/queue.h"
 #include "sim/topology.h"

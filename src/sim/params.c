@@ -1,4 +1,5 @@
 /* The table of parameters: the one place that knows their names, units, defaults and ranges. */
+#include "events/category.h"
 #include "sim/sim.h"
 
 #include <math.h>

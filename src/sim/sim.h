@@ -8,8 +8,11 @@
 #define MRD_SIM_SIM_H
 
 #include "base/alloc.h"
-#include "events/command_file.h"
-#include "events/event_file.h"
+#include "base/error.h"
+#include "base/text.h"
+
+struct mrd__command_record; /* events/command_file.h */
+struct mrd__event_record;   /* events/event_file.h */
 
 /* ---- Limits ---- */
 
@@ -164,10 +167,10 @@ bool mrd__sim_pair_allowed(int64_t primitive, int64_t algorithm);
 typedef struct mrd__sim_observer {
     void *ctx;
     uint64_t limit; /* tracing ends after so many records; 0: never */
-    mrd_status (*records)(void *ctx, const mrd__event_record *records, size_t count,
+    mrd_status (*records)(void *ctx, const struct mrd__event_record *records, size_t count,
                           mrd_error *error);
     /* Commands that ended, in this order; as long as `records` gets records. May be NULL. */
-    mrd_status (*commands)(void *ctx, const mrd__command_record *commands, size_t count,
+    mrd_status (*commands)(void *ctx, const struct mrd__command_record *commands, size_t count,
                            mrd_error *error);
     /* Nothing comes any more, the run did or did not succeed; names still live. Called once, if
      * anything is traced. May be NULL. */

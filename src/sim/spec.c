@@ -2,6 +2,7 @@
 #include "sim/topology.h"
 
 #include "base/error.h"
+#include "events/category.h"
 
 #include <jansson.h>
 #include <math.h>

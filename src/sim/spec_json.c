@@ -1,4 +1,5 @@
 /* A spec out as JSON: the inverse of spec.c, with every field. */
+#include "events/category.h"
 #include "sim/topology.h"
 
 #include <jansson.h>

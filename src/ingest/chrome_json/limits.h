@@ -20,8 +20,8 @@
 #define MRD__CJ_MAX_METADATA_VALUE ((size_t)64 << 10)
 /* Top-level keys remembered to find those that stand twice: each new one is compared with all. */
 #define MRD__CJ_MAX_TOP_KEYS 1024
-/* Bytes of a chunk of the parallel reader: it is copied, scanned and parsed, so it should stay in the
- * second-level cache. */
+/* Bytes of a chunk of the parallel reader: it is copied, scanned and parsed, so it should stay in
+ * the second-level cache. */
 #define MRD__CJ_CHUNK ((size_t)256 << 10)
 /* What is copied beyond a chunk for the event that reaches over its end; a longer one is looked at
  * where it is mapped. */

@@ -3,8 +3,8 @@
  *   bytes    ...},{"ph":..},{"ph":  |  ..},{"ph":..},{"ph":..}  |  ,{"ph":..}] ...
  *   chunk            i             border         i+1          border
  *
- * A worker takes the next chunk, copies it (a mapped page costs more to touch for the first time than
- * to copy), and
+ * A worker takes the next chunk, copies it (a mapped page costs more to touch for the first time
+ * than to copy), and
  *   1. scans it for what it does to quote state and depth (scan.c): with the scans of the chunks
  *      before it that gives the state at its border. Where another worker owes one of those, this
  *      one makes it too; nobody waits for anybody.

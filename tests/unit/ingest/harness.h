@@ -17,8 +17,8 @@ typedef struct way {
  * parallel reader read for nothing though no chunk lay behind the end of the events. */
 void read_way(mrd__str text, way how, mrd__buf *out, uint64_t *rejected);
 /* Read plainly and compare with feeds of 1, 2, 7, 64 and 4096 bytes, the fast walker, and the
- * parallel reader with 1 and 3 threads, with and without copying, and chunks from 16 bytes up; fails
- * the test with its name. */
+ * parallel reader with 1 and 3 threads, with and without copying, and chunks from 16 bytes up;
+ * fails the test with its name. */
 void check_all_ways(const char *name, mrd__str text);
 
 /* Small traces of our own, each about one thing; NULL name ends the list. */

@@ -4,6 +4,8 @@
 #include "kit.h"
 
 #include "base/os.h"
+#include "events/command_file.h"
+#include "events/event_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>

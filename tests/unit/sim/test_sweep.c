@@ -1,4 +1,6 @@
 /* Sweeps: which runs, in which order; specs that read back as they were; why a chip is slow. */
+#include "events/command_file.h"
+#include "events/event_file.h"
 #include "kit.h"
 
 #include <stdio.h>

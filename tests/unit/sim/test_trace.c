@@ -1,4 +1,6 @@
 /* L3: the records say what happened, pair up, and change nothing. */
+#include "events/command_file.h"
+#include "events/event_file.h"
 #include "kit.h"
 
 #include <stdio.h>
