@@ -177,7 +177,7 @@ static bool close_cut(pairing *p, const mrd__item *end)
 {
     if (end->name == 0) return false;
     size_t at = find_match(p, &p->cut, end);
-    if (at == 0) return false;
+    if (at == 0 || p->cut.items.data == NULL) return false;
     mrd__item *begin = &p->items[p->cut.items.data[at - 1]];
     tally(&p->cut, begin, false);
     mrd__join_args(begin, end, p->joiner);
@@ -193,7 +193,7 @@ static bool close_match(pairing *p, const mrd__item *end)
     if (p->cut.items.count > 0 && p->cut_ts != end->ts) settle_cuts(p);
     if (close_cut(p, end)) return true;
     size_t at = find_match(p, &p->open, end);
-    if (at == 0) return false;
+    if (at == 0 || p->open.items.data == NULL) return false;
     at--;
     mrd__item *begin = &p->items[p->open.items.data[at]];
     tally(&p->open, begin, false);

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "base/assert.h"
 #include "base/os.h"
 #include "results/files.h"
 #include "results/run.h"
@@ -240,7 +241,7 @@ static void end_task(const task *t, mrd_status status, const mrd_error *error)
     pthread_mutex_lock(&results->mutex);
     if (mrd__db_begin(results->db, NULL) == MRD_OK) {
         status = mrd__task_change(results, t->id, set, from, count, &changed, NULL);
-        status = mrd__db_finish(results->db, status, NULL);
+        (void)!mrd__db_finish(results->db, status, NULL);
     }
     mrd__tasks_notify(results);
     pthread_mutex_unlock(&results->mutex);
@@ -250,6 +251,7 @@ static void run_task(task *t)
 {
     mrd__buf out = {0};
     mrd_error error = {0};
+    mrd__assert(t->spec != NULL); /* a claimed task has one */
     mrd__run_request request = {.spec = t->spec,
                                 .spec_size = strlen(t->spec),
                                 .results = t->workers->results,
