@@ -160,7 +160,8 @@ static void fill_part(void *ctx, size_t part, uint32_t worker)
         const raw_row *row = &batch->rows[i];
         const mrd__event_key *key = &events->keys[batch->window->choices.data[row->choice].key];
         mrd__str detail;
-        if (mrd__event_detail(events, row->rank, &detail))
+        /* A batch of empty details has no memory for them. */
+        if (mrd__event_detail(events, row->rank, &detail) && detail.size > 0)
             memcpy(batch->details + batch->offsets[i], detail.data, detail.size);
         batch->time[i] = events->time[row->index];
         batch->value[i] = events->value[row->index];

@@ -188,8 +188,9 @@ static void test_format(void **state)
     assert_null(mrd__archive_format("", 0));
     assert_null(mrd__archive_format("{\"traceEvents\":[]}", 18));
     assert_string_equal(mrd__archive_format("PK\003\004....", 8), "zip");
+    static const char text[] = "PK\003\004 and nothing of an archive behind it";
     mrd__buf rubbish = {0};
-    mrd__buf_add(&rubbish, "PK\003\004 and nothing of an archive behind it", 42);
+    mrd__buf_add(&rubbish, text, sizeof text - 1);
     mrd__members members;
     mrd_error error = {0};
     assert_int_equal(unpack(&rubbish, 1, NULL, &members, &error), MRD_ERR_FORMAT);
