@@ -305,8 +305,11 @@ static mrd_status slice_row(reading *r, const mrd__duck_chunk *chunk, size_t row
     uint32_t name = mrd__table_string(&r->sink, text_at(chunk, 3, row));
     uint32_t category = mrd__table_string(&r->sink, text_at(chunk, 4, row));
     uint64_t args = mrd__table_args(&r->sink, text_at(chunk, 6, row));
-    uint32_t extra = bind_some(r, r->flows.data, true, id, 0);
-    extra = bind_some(r, r->flows.data + r->flows.count, false, id, extra);
+    uint32_t extra = 0;
+    if (r->flows.count > 0) { /* by their start, then again by their end */
+        extra = bind_some(r, r->flows.data, true, id, 0);
+        extra = bind_some(r, r->flows.data + r->flows.count, false, id, extra);
+    }
     bool open = dur == -1;
     mrd__fact *fact = push(r, open ? MRD__BEGIN : MRD__COMPLETE, open ? 'B' : 'X', lane, ts);
     fact->dur = open ? 0 : dur;
