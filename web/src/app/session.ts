@@ -75,7 +75,7 @@ export class Session {
   private stopWatch: (() => void) | null = null;
   private poll = 0;
   private shownId = -1;
-  /** Origin that the link's window counts from, where it is another trace's. */
+  /** Origin that the window on screen counts from, while another trace takes its place. */
   private carried: bigint | null = null;
   /** The trace that the one being opened takes the place of. */
   private replaced = -1;
@@ -119,6 +119,8 @@ export class Session {
     if (old === null || old.state !== "ready") return this.open(more, how);
     const paths = [...new Set([...this.given, ...more])];
     const id = await api.open(paths, how);
+    // The link rests a while before it is written: what the last moments changed is carried too.
+    this.writeNow();
     this.link = { ...readLink(location.hash), trace: id, selection: null, picked: null };
     this.carried = BigInt(old.bounds?.origin_ns ?? "0");
     this.replaced = old.trace_id;
@@ -205,13 +207,14 @@ export class Session {
     document.title = `${info.files[0]?.path.split("/").at(-1) ?? "trace"} · Meridian`;
   }
 
-  /** The link with its window counted from the origin of this trace. */
+  /** The link; in another's place with the window on screen, counted from this trace's origin. */
   private carriedLink(info: TraceInfo): LinkState {
     const { link, carried } = this;
     this.carried = null;
-    if (carried === null || link.view === null) return link;
+    if (carried === null) return link;
     const shift = Number(carried - BigInt(info.bounds?.origin_ns ?? "0"));
-    return { ...link, view: { start: link.view.start + shift, span: link.view.span } };
+    const { start, span } = view.peek();
+    return { ...link, view: { start: start + shift, span } };
   }
 
   /** A link names a slice by lane and id; the data pane reads the rest from the server. */
