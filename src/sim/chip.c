@@ -2,6 +2,9 @@
  * copies.
  *
  * barrier:   a step ends when its receives are in and reduced and its sends have left.
+ * lockstep:  a send begins when its receiver is at the step too, and the step ends when its sends
+ *            are in at the other side as well. Mode ideal has no other barrier: that is what closed
+ *            forms count.
  * dataflow:  it ends when its receives are in and reduced; where each step forwards what the one
  *            before brought (piecewise), the sends of a step do not wait for it but go piece by
  *            piece; where nothing is forwarded, all sends go at once.
@@ -34,13 +37,14 @@ void mrd__sim_chips_init(mrd__sim *sim)
     sim->active = mrd__pages_alloc(sim->pair_size);
     sim->unfinished = sim->n;
     for (uint32_t c = 0; c < sim->n; c++)
+        sim->chip[c].awaiting = (mrd__sim_line){MRD__SIM_NONE, MRD__SIM_NONE};
+    for (uint32_t c = 0; c < sim->n; c++)
         mrd__sim_schedule(sim, sim->topology.start_delay[c], MRD__SIM_EV_START, c);
-    if (sim->spec->recv_ahead < 0 && !sim->spec->rendezvous) return;
+    if (sim->spec->recv_ahead < 0) return;
     /* The first steps' receives were posted before the run. */
     sim->grants = mrd__pages_alloc(sim->pair_size);
     uint32_t steps = sim->program->steps;
     uint32_t ahead = sim->spec->recv_ahead < steps ? (uint32_t)sim->spec->recv_ahead : steps;
-    if (sim->spec->rendezvous) ahead = 0;
     for (size_t i = 0; i < (size_t)sim->n * sim->n && ahead > 0; i++)
         sim->grants[i] = ahead;
     for (uint32_t c = 0; c < sim->n; c++)
@@ -85,6 +89,13 @@ static void unblock(mrd__sim *sim, uint32_t thread, const char *cause)
         mrd__sim_trace_thread(sim, thread, false, cause);
 }
 
+static void wait_latency(mrd__sim *sim, uint32_t message)
+{
+    const mrd__sim_message *m = &sim->messages.data[message];
+    mrd__sim_route route = mrd__sim_route_of(&sim->topology, m->src, m->dst, sim->switch_ps);
+    mrd__sim_schedule(sim, sim->now + route.latency_ps, MRD__SIM_EV_FLOW, message);
+}
+
 /* Begin the sends of a thread that have their transfer credit. */
 static void run_thread(mrd__sim *sim, uint32_t thread)
 {
@@ -104,6 +115,8 @@ static void run_thread(mrd__sim *sim, uint32_t thread)
         m->begun = sim->now;
         if (sim->ideal)
             mrd__sim_ideal_send(sim, message);
+        else if (sim->latency_first)
+            wait_latency(sim, message);
         else
             mrd__sim_network_send(sim, message);
     }
@@ -143,6 +156,38 @@ void mrd__sim_on_credit(mrd__sim *sim, uint32_t packet)
 
 /* ---- Sends ---- */
 
+/* Lockstep: whether the chip is at this step by now. One that starts now counts, whichever event
+ * comes first. */
+static bool at_step(const mrd__sim *sim, uint32_t c, uint32_t step)
+{
+    const mrd__sim_chip *chip = &sim->chip[c];
+    if (chip->state == MRD__SIM_CHIP_BEFORE)
+        return step == 0 && sim->topology.start_delay[c] <= sim->now;
+    return chip->step >= step;
+}
+
+static void hand_over(mrd__sim *sim, uint32_t slot)
+{
+    uint32_t thread = sim->messages.data[slot].thread;
+    mrd__sim_line_add(sim, &sim->thread[thread].sends, slot | MRD__SIM_TOKEN);
+    run_thread(sim, thread);
+}
+
+/* Lockstep: what of `from` waited for chip `to` at its step begins. */
+static void release_to(mrd__sim *sim, uint32_t from, uint32_t to)
+{
+    mrd__sim_line all = sim->chip[from].awaiting;
+    sim->chip[from].awaiting = (mrd__sim_line){MRD__SIM_NONE, MRD__SIM_NONE};
+    while (all.head != MRD__SIM_NONE) {
+        uint32_t slot = mrd__sim_line_take(sim, &all) & ~MRD__SIM_TOKEN;
+        const mrd__sim_message *m = &sim->messages.data[slot];
+        if (m->dst == to && m->step <= sim->chip[to].step)
+            hand_over(sim, slot);
+        else
+            mrd__sim_line_add(sim, &sim->chip[from].awaiting, slot | MRD__SIM_TOKEN);
+    }
+}
+
 /* Post piece `piece` of a send, the index-th of its step. */
 static void post(mrd__sim *sim, uint32_t c, uint32_t step, const mrd__sim_op *op, uint32_t piece,
                  uint32_t index)
@@ -174,9 +219,10 @@ static void post(mrd__sim *sim, uint32_t c, uint32_t step, const mrd__sim_op *op
     sim->thread[m->thread].undone++;
     sim->chip[c].undone++;
     progress_of(sim, c, step)->undone++;
-    uint32_t thread = m->thread;
-    mrd__sim_line_add(sim, &sim->thread[thread].sends, slot | MRD__SIM_TOKEN);
-    run_thread(sim, thread);
+    if (sim->lockstep && !at_step(sim, op->peer, step))
+        mrd__sim_line_add(sim, &sim->chip[c].awaiting, slot | MRD__SIM_TOKEN);
+    else
+        hand_over(sim, slot);
 }
 
 /* The sends among ops; returns how many were posted. */
@@ -206,16 +252,13 @@ static void post_receives(mrd__sim *sim, uint32_t c)
 {
     mrd__sim_chip *chip = &sim->chip[c];
     uint32_t steps = sim->program->steps;
-    bool at_once = sim->spec->rendezvous;
-    uint64_t end = (uint64_t)chip->step + (at_once ? 0 : (uint64_t)sim->spec->recv_ahead) + 1;
+    uint64_t end = (uint64_t)chip->step + (uint64_t)sim->spec->recv_ahead + 1;
     while (chip->posted < steps && chip->posted < end) {
         sim->scratch2.count = 0;
         sim->program->ops(sim->program, c, chip->posted++, &sim->scratch2);
         for (size_t i = 0; i < sim->scratch2.count; i++) {
             if (sim->scratch2.data[i].is_send) continue;
-            if (at_once)
-                mrd__sim_granted(sim, c, sim->scratch2.data[i].peer, chip->posted);
-            else if (sim->ideal)
+            if (sim->ideal)
                 mrd__sim_ideal_grant(sim, c, sim->scratch2.data[i].peer, chip->posted);
             else
                 mrd__sim_network_grant(sim, c, sim->scratch2.data[i].peer, chip->posted);
@@ -368,6 +411,8 @@ static void enter(mrd__sim *sim, uint32_t c, uint32_t step)
         if (op->is_send) continue;
         sim->unit[c * sim->units + chip->needed++ % sim->units].commands += op->reduce ? 2 : 1;
     }
+    for (size_t i = 0; sim->lockstep && i < sim->scratch.count; i++)
+        if (!sim->scratch.data[i].is_send) release_to(sim, sim->scratch.data[i].peer, c);
     uint64_t copy = program->copies ? program->copies(program, c, step) : 0;
     sim->sdma_bytes += copy;
     sim->bus_transfers += copy != 0;
@@ -409,7 +454,7 @@ void mrd__sim_on_copied(mrd__sim *sim, uint32_t c)
 void mrd__sim_on_left(mrd__sim *sim, uint32_t message)
 {
     uint32_t c = sim->messages.data[message].src;
-    if (sim->chip[c].sends_left && !sim->spec->rendezvous) sim->chip[c].sends_left--;
+    if (sim->chip[c].sends_left && !sim->lockstep) sim->chip[c].sends_left--;
     if (sim->ideal) mrd__sim_sent(sim, message);
     advance(sim, c);
 }
@@ -428,6 +473,7 @@ void mrd__sim_received(mrd__sim *sim, uint32_t message)
     const mrd__sim_chip *chip = &sim->chip[c];
     bool here = chip->state == MRD__SIM_CHIP_STEP && chip->step >= step;
     bool wanted = here;
+    if (sim->lockstep) sim->chip[src].sends_left--;
     if (sim->piecewise)
         wanted = step == 0 ? here : (progress_of(sim, c, step - 1)->arrived >> m->piece & 1) != 0;
     if (!wanted) {
@@ -437,13 +483,11 @@ void mrd__sim_received(mrd__sim *sim, uint32_t message)
             link = &sim->messages.data[*link - 1].next;
         m->next = 0;
         *link = message + 1;
-        return;
+    } else {
+        take_in(sim, message);
+        advance(sim, c);
     }
-    take_in(sim, message);
-    advance(sim, c);
-    if (!sim->spec->rendezvous) return;
-    sim->chip[src].sends_left--;
-    advance(sim, src);
+    if (sim->lockstep) advance(sim, src);
 }
 
 void mrd__sim_sent(mrd__sim *sim, uint32_t message)

@@ -37,6 +37,7 @@ enum mrd__sim_event {
     MRD__SIM_EV_IN,      /* ideal: the last byte is in; index: message */
     MRD__SIM_EV_CREDIT,  /* ideal: a transfer credit is there; index: packet */
     MRD__SIM_EV_START,   /* a chip begins; index: chip */
+    MRD__SIM_EV_FLOW,    /* latency_first: a message has waited; index: message */
     MRD__SIM_EV_COPIED,  /* SDMA done; index: chip */
     MRD__SIM_EV_REDUCED, /* TIU done; index: message */
     MRD__SIM_EV_IDLE,    /* observing: is this channel idle now?; index: channel */
@@ -137,6 +138,7 @@ typedef struct mrd__sim_chip {
     uint8_t state;
     bool fenced, commanded; /* thread 0 waits in a fence; has any command */
     uint64_t first_cmd, last_done, data_done, blocked, tiu_free, undone, entered;
+    mrd__sim_line awaiting; /* lockstep: sends whose receiver is not at their step */
     uint64_t tiu_busy, sdma_busy;
 } mrd__sim_chip;
 
@@ -166,7 +168,7 @@ typedef struct mrd__sim {
     mrd__sim_queue queue;
     mrd__rng rng;
 
-    bool ideal, shared, cut_through, piecewise, barrier;
+    bool ideal, shared, cut_through, piecewise, barrier, lockstep, latency_first;
     uint32_t n, units, threads, pieces, dtype_bytes, live_packets, unfinished;
     uint64_t switch_ps;
     uint32_t *route; /* topology.next */

@@ -228,7 +228,9 @@ static void put_on_wire(mrd__sim *sim, uint32_t channel, uint32_t index)
     release(sim, p->channel, end);
     p->channel = channel;
     p->hop++;
-    p->tail = end + sim->topology.latency[link];
+    bool waited = sim->latency_first && p->kind == MRD__SIM_DATA;
+    uint64_t latency = waited ? 0 : sim->topology.latency[link];
+    p->tail = end + latency;
     if (MRD_SIM_TRACE && sim->categories) {
         mrd__sim_trace_link(sim, channel, p, bytes, took, end);
         mrd__sim_trace_hop(sim, channel, p, p->tail);
@@ -236,9 +238,9 @@ static void put_on_wire(mrd__sim *sim, uint32_t channel, uint32_t index)
     uint64_t there = p->tail;
     if (sim->topology.to[link] != p->dst) {
         if (sim->cut_through)
-            there = sim->now + sim->topology.latency[link] +
-                    serialization(sim, channel, (uint64_t)sim->spec->header_bytes);
-        there += sim->switch_ps;
+            there =
+                sim->now + latency + serialization(sim, channel, (uint64_t)sim->spec->header_bytes);
+        if (!waited) there += sim->switch_ps;
     }
     mrd__sim_schedule(sim, there, MRD__SIM_EV_ARRIVE, index);
 }

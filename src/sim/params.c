@@ -18,7 +18,7 @@ static const char *const algorithms[] = {"auto",
                                          NULL};
 static const char *const dtypes[] = {"fp32", "fp16", "bf16", "fp8", "int8", NULL};
 static const char *const modes[] = {"packet", "ideal", NULL};
-static const char *const step_modes[] = {"barrier", "dataflow", NULL};
+static const char *const step_modes[] = {"barrier", "dataflow", "lockstep", NULL};
 static const char *const vc_modes[] = {"independent", "shared_wire", NULL};
 static const char *const switchings[] = {"store_and_forward", "cut_through", NULL};
 static const char *const avoidances[] = {"bubble", "none", NULL};
@@ -46,7 +46,7 @@ static const mrd__sim_param params[] = {
     CHOICE("dtype", dtype, MRD__SIM_BF16, dtypes, "element type: bytes per addition of the TIU"),
     CHOICE("mode", mode, MRD__SIM_PACKET, modes, "ideal: contention-free reference"),
     CHOICE("step_mode", step_mode, MRD__SIM_BARRIER, step_modes,
-           "when a chip goes on: step by step, or piece by piece"),
+           "when a chip goes on: step by step, piece by piece, or with its peers"),
     INTEGER("pipeline", "pieces", pipeline, 1, 1, MRD__SIM_MAX_PIPELINE,
             "pieces of a message in dataflow; chunks of a double binary tree"),
     CHOICE("vc_mode", vc_mode, MRD__SIM_INDEPENDENT, vc_modes,
@@ -66,6 +66,8 @@ static const mrd__sim_param params[] = {
     INTEGER("link.credits", "packets", credits, 64, 1, 16777216,
             "input buffers behind a link, of each virtual channel"),
     REAL("link.error_rate", "", error_rate, 0, 0, 0.9, "chance that a link spoils a data packet"),
+    {"link.latency_first", "", "a message waits its route's latencies, its packets then take none",
+     'b', AT(latency_first), 0, 0, 0, NULL, false},
     REAL("switch.latency_ns", "ns", switch_latency_ns, 0, 0, 1e9,
          "of each node a packet passes through"),
     INTEGER("cdma.units", "", units, 1, 1, 64, "CDMA units of a chip"),
@@ -74,6 +76,7 @@ static const mrd__sim_param params[] = {
             "packets of a unit without acknowledgement, at most"),
     INTEGER("cdma.recv_ahead", "steps", recv_ahead, -1, -1, 1048576,
             "receives posted ahead; -1: all"),
+    INTEGER("cdma.header_bytes", "B", message_header_bytes, 0, 0, 65536, "added to each message"),
     REAL("compute.reduce_gb_per_s", "GB/s", reduce_gb_per_s, 0, 0, 1e6,
          "received bytes the TIU reduces; 0: free"),
     REAL("compute.sdma_gb_per_s", "GB/s", sdma_gb_per_s, 0, 0, 1e6,

@@ -89,6 +89,9 @@ static void dispatch(mrd__sim *sim, uint32_t type, uint32_t index, uint64_t befo
     case MRD__SIM_EV_START:
         mrd__sim_on_start(sim, index);
         break;
+    case MRD__SIM_EV_FLOW:
+        mrd__sim_network_send(sim, index);
+        break;
     case MRD__SIM_EV_COPIED:
         mrd__sim_on_copied(sim, index);
         break;
@@ -144,7 +147,9 @@ static void prepare(mrd__sim *sim)
     sim->ideal = spec->mode == MRD__SIM_IDEAL;
     sim->shared = spec->vc_mode == MRD__SIM_SHARED_WIRE && !sim->ideal;
     sim->cut_through = spec->switching == MRD__SIM_CUT_THROUGH;
-    sim->barrier = spec->step_mode == MRD__SIM_BARRIER;
+    sim->barrier = spec->step_mode != MRD__SIM_DATAFLOW;
+    sim->lockstep = sim->barrier && (sim->ideal || spec->step_mode == MRD__SIM_LOCKSTEP);
+    sim->latency_first = spec->latency_first && !sim->ideal;
     sim->piecewise = !sim->barrier && sim->program->flow == MRD__SIM_FLOW_PIECE;
     sim->pieces = sim->piecewise ? (uint32_t)spec->pipeline : 1;
     sim->switch_ps = mrd__sim_ps(spec->switch_latency_ns);

@@ -55,7 +55,8 @@ enum {
 };
 enum {
     MRD__SIM_BARRIER,
-    MRD__SIM_DATAFLOW
+    MRD__SIM_DATAFLOW,
+    MRD__SIM_LOCKSTEP
 };
 enum {
     MRD__SIM_INDEPENDENT,
@@ -101,17 +102,13 @@ typedef struct mrd__sim_spec {
     int64_t switching, deadlock_avoidance, seed, check_data;
     double bandwidth_gb_per_s, latency_ns, error_rate;
     int64_t packet_bytes, header_bytes, ack_bytes, credits;
+    int64_t latency_first;
     double switch_latency_ns;
     int64_t units, threads, max_outstanding, recv_ahead;
     double reduce_gb_per_s, sdma_gb_per_s;
     int64_t trace_enabled;
-    uint32_t trace_categories; /* bits 1 << MRD__EV_* */
-    /* Bytes added to each message in flight and in no counter of payload: the envelope of the
-     * simulator that one compares with. No field of the JSON spec. */
-    int64_t message_header_bytes;
-    /* Sends as MPI's synchronous ones: a send begins when its receiver is at the same step, which
-     * it knows at once, and has left when it is in. No field of the JSON spec either. */
-    bool rendezvous;
+    uint32_t trace_categories;    /* bits 1 << MRD__EV_* */
+    int64_t message_header_bytes; /* in flight, in no counter of payload */
 
     char topology[64]; /* a builder's name in lower case, or the name of the graph */
     bool is_graph;

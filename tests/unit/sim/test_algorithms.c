@@ -60,6 +60,15 @@ static void test_data_hard(void **state)
         "'step_mode':'dataflow','pipeline':5,'disturb':[{'chip':1,'slow':3,'start_delay_ns':700}]");
 }
 
+static void test_data_lockstep(void **state)
+{
+    (void)state;
+    each(",'step_mode':'lockstep','cdma':{'header_bytes':16}");
+    each(",'step_mode':'lockstep','link':{'latency_first':true,'packet_bytes':512,'credits':2},"
+         "'cdma':{'units':2,'threads':1,'recv_ahead':0},'switch':{'latency_ns':30},'compute':"
+         "{'reduce_gb_per_s':20,'sdma_gb_per_s':30},'disturb':[{'chip':1,'start_delay_ns':700}]");
+}
+
 static void test_data_late_chips(void **state)
 {
     (void)state;
@@ -221,15 +230,11 @@ static void test_auto(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_data_packet),
-        cmocka_unit_test(test_data_ideal),
-        cmocka_unit_test(test_data_dataflow),
-        cmocka_unit_test(test_data_hard),
-        cmocka_unit_test(test_data_late_chips),
-        cmocka_unit_test(test_twins),
-        cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_steps),
-        cmocka_unit_test(test_auto),
+        cmocka_unit_test(test_data_packet),   cmocka_unit_test(test_data_ideal),
+        cmocka_unit_test(test_data_dataflow), cmocka_unit_test(test_data_hard),
+        cmocka_unit_test(test_data_lockstep), cmocka_unit_test(test_data_late_chips),
+        cmocka_unit_test(test_twins),         cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_steps),         cmocka_unit_test(test_auto),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,9 +33,7 @@ static void test_table(void **state)
     mrd__buf_reset(&text);
 }
 
-/* Every pair whose formula is exact, any N: our formula and our run, reductions included. Folded
- * ranks fall behind the others; the formulas want these to wait (rendezvous), where ours send ahead
- * and arrive early or, at a shared port, meet. */
+/* Every pair whose formula is exact, any N: our formula and our run, reductions included. */
 static void test_formulas(void **state)
 {
     (void)state;
@@ -49,7 +47,6 @@ static void test_formulas(void **state)
                         "'msg_size_bytes':%u,'compute':{'reduce_gb_per_s':%d}}",
                         mrd__sim_primitive_name(pairs[i].primitive),
                         mrd__sim_algorithm_name(pairs[i].algorithm), n, 16 * n * 1000, 100);
-            spec.rendezvous = pairs[i].algorithm != MRD__SIM_DIRECT;
             mrd__sim_result result = run(&spec);
             if (fabs(result.data_done_ns - result.ideal_latency_ns) >
                 0.002 * (double)result.algorithm_steps)

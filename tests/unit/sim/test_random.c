@@ -60,13 +60,14 @@ static void topology_of(mrd__rng *rng, char *out, size_t size)
 static void spec_text(mrd__rng *rng, char *out, size_t size)
 {
     static const char *const modes[] = {"packet", "packet", "packet", "ideal"};
-    static const char *const steps[] = {"barrier", "dataflow"};
+    static const char *const steps[] = {"barrier", "dataflow", "lockstep"};
     static const char *const wires[] = {"independent", "shared_wire"};
     static const char *const switchings[] = {"store_and_forward", "cut_through"};
     static const char *const sizes[] = {"0", "1", "7", "1000", "4096", "50001", "262144"};
     static const char *const packets[] = {"0", "64", "512", "4096"};
     static const char *const rates[] = {"0", "0", "0.02", "0.2"};
     static const char *const speeds[] = {"0", "0", "3.7", "200"};
+    static const char *const booleans[] = {"false", "false", "true"};
     static const char *const acks[] = {"0", "64"};
     pair pairs[32];
     char topology[64];
@@ -77,7 +78,7 @@ static void spec_text(mrd__rng *rng, char *out, size_t size)
              "{'primitive':'%s','algorithm':'%s','topology':'%s','msg_size_bytes':%s,'mode':'%s',"
              "'step_mode':'%s','pipeline':%d,'vc_mode':'%s','switching':'%s','seed':%d,"
              "'check_data':true,'link':{'bandwidth_gb_per_s':%d,'latency_ns':%d,'packet_bytes':%s,"
-             "'header_bytes':%d,'ack_bytes':%s,'credits':%d,'error_rate':%s},"
+             "'header_bytes':%d,'ack_bytes':%s,'credits':%d,'error_rate':%s,'latency_first':%s},"
              "'switch':{'latency_ns':%d},'cdma':{'units':%d,'threads':%d,'max_outstanding':%d,"
              "'recv_ahead':%d},'compute':{'reduce_gb_per_s':%s,'sdma_gb_per_s':%s},"
              "'disturb':[{'chip':1,'slow':%d,'start_delay_ns':%d}]}",
@@ -85,9 +86,10 @@ static void spec_text(mrd__rng *rng, char *out, size_t size)
              PICK(rng, sizes), PICK(rng, modes), PICK(rng, steps), (int)some(rng, 1, 8),
              PICK(rng, wires), PICK(rng, switchings), (int)some(rng, 1, 99), (int)some(rng, 1, 90),
              (int)some(rng, 0, 300), PICK(rng, packets), (int)some(rng, 0, 64), PICK(rng, acks),
-             (int)some(rng, 2, 6), PICK(rng, rates), (int)some(rng, 0, 200), (int)some(rng, 1, 3),
-             (int)some(rng, 1, 3), (int)some(rng, 1, 9), (int)some(rng, 0, 5) - 1,
-             PICK(rng, speeds), PICK(rng, speeds), (int)some(rng, 1, 4), (int)some(rng, 0, 3000));
+             (int)some(rng, 2, 6), PICK(rng, rates), PICK(rng, booleans), (int)some(rng, 0, 200),
+             (int)some(rng, 1, 3), (int)some(rng, 1, 3), (int)some(rng, 1, 9),
+             (int)some(rng, 0, 5) - 1, PICK(rng, speeds), PICK(rng, speeds), (int)some(rng, 1, 4),
+             (int)some(rng, 0, 3000));
 }
 
 static mrd_status nothing(void *ctx, const mrd__event_record *records, size_t count,
