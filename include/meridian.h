@@ -303,6 +303,7 @@ typedef struct mrd_sim_options {
     uint64_t trace_limit;   /* records of a trace; 0: no limit */
     uint32_t jobs;          /* sweeps: runs at a time; 0: one per core */
     uint32_t part, parts;   /* sweeps: only runs whose number modulo parts is part; parts 0: all */
+    bool resume;            /* sweeps: leave out runs whose result is in this experiment already */
     /* A run: share done, total 1; a sweep: runs done of total. From any thread, one call at a
      * time; false cancels. May be NULL. */
     bool (*progress)(void *ctx, double done, double total);

@@ -17,7 +17,7 @@ packages='libc6-dev libclang-rt-14-dev libcmocka-dev libmicrohttpd-dev libjansso
     libedit-dev'
 if [ "${1:-}" = test ]; then
     commands="$commands chromium:chromium"
-    packages="$packages fonts-noto-cjk postgresql"
+    packages="$packages fonts-noto-cjk postgresql slurm-wlm munge"
 fi
 
 missing_packages() {

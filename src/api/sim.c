@@ -98,9 +98,14 @@ static void run_one(void *ctx, size_t index, uint32_t worker)
     sweeping *s = ctx;
     const char *spec = s->sweep.specs.data[s->runs.data[index]];
     mrd__run_request request = request_of(s->options, spec, strlen(spec));
+    char key[MRD__RUN_KEY];
     mrd_error error = {0};
     bool untraced = false;
     if (!sweep_goes_on(s, 0, 0)) return;
+    if (s->options && s->options->resume && request.results) {
+        mrd__run_key(request.experiment, s->runs.data[index], spec, key);
+        request.key = key;
+    }
     request.progress = sweep_goes_on;
     request.progress_ctx = s;
     mrd_status status = mrd__results_run(&request, s->format, &s->outs[index], &untraced, &error);

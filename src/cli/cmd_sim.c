@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 
 #include "base/os.h"
+#include "cli/slurm.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -74,6 +75,10 @@ static void end_progress(const progress *p)
 
 /* ---- Commands ---- */
 
+typedef mrd_status (*simulation)(const char *spec, size_t size, const mrd_sim_options *options,
+                                 mrd_format format, const mrd_sink *sink, bool *untraced,
+                                 mrd_error *error);
+
 /* What both commands take; false: said. */
 static bool common_options(const mrd__cli *cli, mrd_sim_options *options)
 {
@@ -85,15 +90,40 @@ static bool common_options(const mrd__cli *cli, mrd_sim_options *options)
     return mrd__cli_uint(cli, "trace-limit", 1, UINT64_MAX, &options->trace_limit);
 }
 
-static int finish(const mrd__cli *cli, mrd_results **results, mrd__buf *spec, mrd_status status,
-                  bool untraced, const mrd_error *error)
+/* Run with the store open and the spec read. */
+static int simulate(const mrd__cli *cli, mrd_sim_options *options, const mrd__buf *spec,
+                    simulation what)
 {
-    int code = status == MRD_OK ? MRD__EXIT_DONE : mrd__cli_fail(error);
-    if (untraced && status == MRD_OK)
+    mrd_error error = {0};
+    bool untraced = false;
+    progress p;
+    mrd_sink sink = mrd__cli_stdout();
+    mrd_format format = mrd__cli_has(cli, "json") ? MRD_FORMAT_JSON : MRD_FORMAT_TEXT;
+    show_progress(options, &p);
+    mrd_status status = what(spec->data, spec->size, options, format, &sink, &untraced, &error);
+    end_progress(&p);
+    if (status != MRD_OK) return mrd__cli_fail(&error);
+    if (untraced)
         mrd__cli_say("trace.enabled: no trace is kept without --data, --store%s",
-                     strcmp(cli->command->name, "sim run") == 0 ? " or --trace FILE" : "");
-    mrd_results_close(results);
-    mrd__buf_reset(spec);
+                     what == mrd_sim_run ? " or --trace FILE" : "");
+    return MRD__EXIT_DONE;
+}
+
+static int with_store(const mrd__cli *cli, mrd_sim_options *options, simulation what)
+{
+    mrd__buf spec = {0};
+    mrd_error error = {0};
+    int code = open_store(cli, &options->results);
+    if (code != MRD__EXIT_DONE) return code;
+    mrd_status status = read_spec(cli, &spec, &error);
+    if (status != MRD_OK)
+        code = mrd__cli_fail(&error);
+    else if (mrd__cli_has(cli, "slurm"))
+        code = mrd__slurm_submit(cli, &spec);
+    else
+        code = simulate(cli, options, &spec, what);
+    mrd_results_close(&options->results);
+    mrd__buf_reset(&spec);
     return code;
 }
 
@@ -108,41 +138,42 @@ int mrd__cmd_sim_run(const mrd__cli *cli)
         return mrd__cli_usage(cli, "--trace FILE and --data or --store: the store names the file");
     options.trace = trace != NULL;
     options.trace_path = trace && trace[0] ? trace : NULL;
-    int code = open_store(cli, &options.results);
-    if (code != MRD__EXIT_DONE) return code;
-    mrd__buf spec = {0};
-    mrd_error error = {0};
-    bool untraced = false;
-    progress p;
-    mrd_sink sink = mrd__cli_stdout();
-    mrd_format format = mrd__cli_has(cli, "json") ? MRD_FORMAT_JSON : MRD_FORMAT_TEXT;
-    mrd_status status = read_spec(cli, &spec, &error);
-    show_progress(&options, &p);
-    if (status == MRD_OK)
-        status = mrd_sim_run(spec.data, spec.size, &options, format, &sink, &untraced, &error);
-    end_progress(&p);
-    return finish(cli, &options.results, &spec, status, untraced, &error);
+    return with_store(cli, &options, mrd_sim_run);
+}
+
+/* --part I/N, with I below N. */
+static bool read_part(const mrd__cli *cli, mrd_sim_options *options)
+{
+    const char *text = mrd__cli_value(cli, "part");
+    const char *slash = text ? strchr(text, '/') : NULL;
+    int64_t part, parts;
+    if (!text) return true;
+    if (slash && mrd__parse_int64((mrd__str){text, (size_t)(slash - text)}, &part) &&
+        mrd__parse_int64(mrd__str_of(slash + 1), &parts) && part >= 0 && part < parts &&
+        parts <= UINT32_MAX) {
+        options->part = (uint32_t)part;
+        options->parts = (uint32_t)parts;
+        return true;
+    }
+    mrd__cli_usage(cli, "--part is %s, allowed is I/N with I from 0 to N - 1", text);
+    return false;
 }
 
 int mrd__cmd_sim_sweep(const mrd__cli *cli)
 {
     uint64_t jobs = 0;
-    mrd_sim_options options = {0};
-    if (!common_options(cli, &options) || !mrd__cli_uint(cli, "jobs", 1, 1024, &jobs))
+    mrd_sim_options options = {.resume = mrd__cli_has(cli, "resume")};
+    bool slurm = mrd__cli_has(cli, "slurm");
+    if (!common_options(cli, &options) || !mrd__cli_uint(cli, "jobs", 1, 1024, &jobs) ||
+        !read_part(cli, &options))
         return MRD__EXIT_USAGE;
     options.jobs = (uint32_t)jobs;
-    int code = open_store(cli, &options.results);
-    if (code != MRD__EXIT_DONE) return code;
-    mrd__buf spec = {0};
-    mrd_error error = {0};
-    bool untraced = false;
-    progress p;
-    mrd_sink sink = mrd__cli_stdout();
-    mrd_format format = mrd__cli_has(cli, "json") ? MRD_FORMAT_JSON : MRD_FORMAT_TEXT;
-    mrd_status status = read_spec(cli, &spec, &error);
-    show_progress(&options, &p);
-    if (status == MRD_OK)
-        status = mrd_sim_sweep(spec.data, spec.size, &options, format, &sink, &untraced, &error);
-    end_progress(&p);
-    return finish(cli, &options.results, &spec, status, untraced, &error);
+    if ((slurm || options.resume) && !stores(cli))
+        return mrd__cli_usage(cli, "--%s needs --data or --store: results are stored there",
+                              slurm ? "slurm" : "resume");
+    if (!slurm && (mrd__cli_has(cli, "partition") || mrd__cli_has(cli, "max-jobs")))
+        return mrd__cli_usage(cli, "--partition and --max-jobs need --slurm");
+    if (slurm && mrd__cli_has(cli, "part"))
+        return mrd__cli_usage(cli, "--part and --slurm: the tasks take the parts");
+    return with_store(cli, &options, mrd_sim_sweep);
 }

@@ -160,6 +160,11 @@ static const mrd__option sim_run_options[] = {
 
 static const mrd__option sim_sweep_options[] = {
     {"jobs", "N", "runs at a time; default: one per core", false, 'j'},
+    {"part", "I/N", "only every N-th run, from run I (0 to N - 1) on", false, 0},
+    {"resume", NULL, "leave out runs whose result is in the store already", false, 0},
+    {"slurm", NULL, "submit the sweep as a job array; --jobs are cores of a task", false, 0},
+    {"partition", "NAME", "with --slurm: where to", false, 0},
+    {"max-jobs", "N", "with --slurm: tasks that run at a time", false, 0},
     {"trace-limit", "N", "a trace ends after N records; the run goes on", false, 0},
     {"experiment", "NAME", "where the results stand; default: default", false, 0},
     {0},
@@ -218,8 +223,12 @@ const mrd__command mrd__commands[] = {
      "input).",
      1, 1, false, true, sim_run_options, mrd__cmd_sim_run},
     {"sim sweep", "SPEC.json", "simulate all runs of a spec whose fields are lists",
-     "Results come in order, with --json one object a line. Nothing runs where one spec is bad.", 1,
-     1, false, true, sim_sweep_options, mrd__cmd_sim_sweep},
+     "Results come in order, with --json one object a line. Nothing runs where one spec is bad.\n"
+     "--slurm writes a job array below the data folder and submits it: one task a run, up to "
+     "1,000\n"
+     "tasks. They write to the store, which all nodes must reach, and leave out what is there:\n"
+     "submit again to try again what failed.",
+     1, 1, false, true, sim_sweep_options, mrd__cmd_sim_sweep},
     {"results add", "FILE.parquet", "take in an event trace, print its id",
      "The file is copied into the data folder. What the options do not give stays empty.", 1, 1,
      false, true, results_add_options, mrd__cmd_results_add},

@@ -76,6 +76,7 @@ typedef struct mrd__run_request {
     mrd__results *results;  /* where row and trace go; NULL: nowhere */
     const char *experiment; /* NULL: default */
     const char *task_id;    /* of a task that this process runs, or NULL */
+    const char *key;        /* or of a run that stands in the store once: see mrd__run_key */
     const char *trace_path; /* without a store: the trace's file, or NULL */
     bool trace;             /* trace, whatever the spec says */
     uint64_t trace_limit;   /* records; 0: no limit */
@@ -83,7 +84,13 @@ typedef struct mrd__run_request {
     void *progress_ctx;
 } mrd__run_request;
 
-/* Run and store. The row comes with its trace in place and, of a task, with its end, in one
+#define MRD__RUN_KEY 37 /* a UUID and NUL */
+/* A name for run `index` of a sweep into `experiment` (NULL: default): the same for the same spec,
+ * whoever runs it. */
+void mrd__run_key(const char *experiment, uint64_t index, const char *spec, char out[MRD__RUN_KEY]);
+
+/* Run and store. With a key: where a row has it as its task_id nothing is run, out stays empty;
+ * two that run it at a time leave one row. The row comes with its trace in place and, of a task, with its end, in one
  * transaction. out gets a CommSimResult (JSON, one line) or a text for people. *untraced: the spec
  * asks for a trace but there is nowhere to put it. Errors as mrd__sim_run and the store's. */
 MRD_MUST_CHECK mrd_status mrd__results_run(const mrd__run_request *request, mrd_format format,

@@ -234,10 +234,46 @@ static mrd_status place_trace(mrd__run *run, mrd_error *error)
     return status;
 }
 
+void mrd__run_key(const char *experiment, uint64_t index, const char *spec, char out[MRD__RUN_KEY])
+{
+    char hex[65];
+    mrd__buf text = {0};
+    mrd__buf_printf(&text, "%s\n%llu\n%s", experiment ? experiment : "default",
+                    (unsigned long long)index, spec);
+    mrd__sha256_hex(text.data, text.size, hex);
+    mrd__buf_reset(&text);
+    /* Version 8 of UUIDs: made of a hash of one's own. */
+    snprintf(out, MRD__RUN_KEY, "%.8s-%.4s-8%.3s-8%.3s-%.12s", hex, hex + 8, hex + 12, hex + 15,
+             hex + 18);
+}
+
+/* With the mutex held. */
+static mrd_status find_key(mrd__run *run, mrd_error *error)
+{
+    int64_t id;
+    mrd__db_value value = MRD__DB_OF_TEXT(mrd__str_of(run->request->key));
+    return mrd__db_int(run->request->results->db,
+                       "SELECT min(id) FROM comm_eval_results WHERE task_id = ?", &value, 1, &id,
+                       &run->there, error);
+}
+
+static mrd_status look_for_key(mrd__run *run, mrd_error *error)
+{
+    mrd__results *results = run->request->results;
+    if (!run->request->key || !results) return MRD_OK;
+    pthread_mutex_lock(&results->mutex);
+    mrd_status status = find_key(run, error);
+    pthread_mutex_unlock(&results->mutex);
+    return status;
+}
+
 static mrd_status store_inside(mrd__run *run, const row *r, mrd_error *error)
 {
     const mrd__run_request *request = run->request;
-    MRD__TRY(mrd__insert_row(request->results, run->experiment, request->task_id, r->fields.data,
+    const char *task = request->key ? request->key : request->task_id;
+    if (request->key) MRD__TRY(find_key(run, error));
+    if (run->there) return MRD_OK; /* another process was quicker */
+    MRD__TRY(mrd__insert_row(request->results, run->experiment, task, r->fields.data,
                              r->fields.count, &run->id, error));
     if (run->trace_file.size) MRD__TRY(place_trace(run, error));
     if (!request->task_id) return MRD_OK;
@@ -368,17 +404,24 @@ static void drop_files(const mrd__run *run)
     if (run->records_file.size) unlink(run->records_file.data);
 }
 
+static mrd_status carry_out(mrd__run *run, mrd_error *error)
+{
+    MRD__TRY(prepare(run, error));
+    MRD__TRY(simulate(run, error));
+    return run->request->results ? store(run, error) : MRD_OK;
+}
+
 mrd_status mrd__results_run(const mrd__run_request *request, mrd_format format, mrd__buf *out,
                             bool *untraced, mrd_error *error)
 {
     mrd__run run = {.request = request};
     MRD__TRY(mrd__sim_spec_parse(&run.spec, request->spec, request->spec_size, error));
-    mrd_status status = prepare(&run, error);
-    if (status == MRD_OK) status = simulate(&run, error);
-    if (status == MRD_OK && request->results) status = store(&run, error);
-    if (status == MRD_OK && format == MRD_FORMAT_JSON) result_json(&run, out);
-    if (status == MRD_OK && format == MRD_FORMAT_TEXT) result_text(&run, out);
-    if (status != MRD_OK && request->results) drop_files(&run);
+    mrd_status status = look_for_key(&run, error);
+    if (status == MRD_OK && !run.there) status = carry_out(&run, error);
+    bool told = status == MRD_OK && !run.there;
+    if (told && format == MRD_FORMAT_JSON) result_json(&run, out);
+    if (told && format == MRD_FORMAT_TEXT) result_text(&run, out);
+    if ((status != MRD_OK || run.there) && request->results) drop_files(&run);
     if (untraced) *untraced = run.untraced;
     mrd__buf_reset(&run.trace);
     mrd__buf_reset(&run.trace_file);

@@ -11,7 +11,7 @@ typedef struct mrd__run {
     mrd__sim_result result;
     int64_t experiment, id;
     double wall_ms;
-    bool untraced;
+    bool untraced, there;              /* there: the store has a row of this key */
     mrd__buf trace;                    /* as it is stored or was asked for */
     mrd__buf trace_file, records_file; /* where they are */
 } mrd__run;
