@@ -85,9 +85,9 @@ typedef struct mrd__run_request {
 } mrd__run_request;
 
 #define MRD__RUN_KEY 37 /* a UUID and NUL */
-/* A name for run `index` of a sweep into `experiment` (NULL: default): the same for the same spec,
- * whoever runs it. */
-void mrd__run_key(const char *experiment, uint64_t index, const char *spec, char out[MRD__RUN_KEY]);
+/* A name for run `index` of a sweep into `experiment` (NULL: default), of MRD__RUN_KEY bytes: the
+ * same for the same spec, whoever runs it. */
+void mrd__run_key(const char *experiment, uint64_t index, const char *spec, char *out);
 
 /* Run and store. With a key: where a row has it as its task_id nothing is run, out stays empty;
  * two that run it at a time leave one row. The row comes with its trace in place and, of a task, with its end, in one

@@ -234,7 +234,7 @@ static mrd_status place_trace(mrd__run *run, mrd_error *error)
     return status;
 }
 
-void mrd__run_key(const char *experiment, uint64_t index, const char *spec, char out[MRD__RUN_KEY])
+void mrd__run_key(const char *experiment, uint64_t index, const char *spec, char *out)
 {
     char hex[65];
     mrd__buf text = {0};

@@ -14,7 +14,8 @@ if [ ! -x "$MERIDIAN" ]; then
     exit 1
 fi
 bad=0
-for part in cases index cli pairing windows reports merge merging perfetto query convert data slurm; do
+parts='cases index cli pairing windows reports merge merging perfetto query convert data slurm'
+for part in $parts; do
     node "tests/golden/$part.mjs" "$@" || bad=1
 done
 exit $bad
