@@ -92,7 +92,8 @@ void mrd__run_key(const char *experiment, uint64_t index, const char *spec, char
 /* Run and store. With a key: where a row has it as its task_id nothing is run, out stays empty;
  * two that run it at a time leave one row. The row comes with its trace in place and, of a task,
  * with its end, in one transaction. out gets a CommSimResult (JSON, one line) or a text for people.
- * *untraced: the spec asks for a trace but there is nowhere to put it. Errors as mrd__sim_run and the store's. */
+ * *untraced: the spec asks for a trace but there is nowhere to put it. Errors as mrd__sim_run and
+ * the store's. */
 MRD_MUST_CHECK mrd_status mrd__results_run(const mrd__run_request *request, mrd_format format,
                                            mrd__buf *out, bool *untraced, mrd_error *error);
 
