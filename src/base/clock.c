@@ -21,6 +21,11 @@ uint64_t mrd__monotonic_ns(void)
     return (uint64_t)clock_ns(CLOCK_MONOTONIC);
 }
 
+uint64_t mrd__boottime_ns(void)
+{
+    return (uint64_t)clock_ns(CLOCK_BOOTTIME);
+}
+
 int64_t mrd__realtime_ns(void)
 {
     return clock_ns(CLOCK_REALTIME);

@@ -83,6 +83,7 @@ void mrd__parallel_for(uint32_t workers, size_t count,
 /* ---- Clocks and randomness ---- */
 
 uint64_t mrd__monotonic_ns(void);
+uint64_t mrd__boottime_ns(void); /* as monotonic, and it counts while the machine sleeps */
 int64_t mrd__realtime_ns(void);
 /* Operating system randomness for tokens and temporary names. */
 void mrd__random_bytes(void *out, size_t size);
