@@ -136,8 +136,7 @@ static void test_late_lines_are_marked(void **state)
     (void)state;
     mrd__connection connection;
     seen s;
-    start(&connection, &s,
-          "echo mine; (trap '' TERM; read x </dev/null; sleep 0.3; echo late) & exit 0");
+    start(&connection, &s, "echo mine; (trap '' TERM; sleep 0.3; echo late) & exit 0");
     while (!connection.reaped)
         mrd__connection_step(&connection, 1);
     mrd__connection_step(&connection, 2 + MRD__DRAIN_NS);
