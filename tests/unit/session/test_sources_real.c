@@ -130,7 +130,7 @@ static void test_hang_is_killed(void **state)
     done(&connection, &s);
 }
 
-/* A process that is left behind holds the pipe: the end does not wait for it, its lines are late. */
+/* A process that is left behind holds the pipe: the end does not wait, its lines are late. */
 static void test_late_lines_are_marked(void **state)
 {
     (void)state;
