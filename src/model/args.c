@@ -28,8 +28,9 @@ mrd__str mrd__args_text(const mrd__args_room *room, mrd__args_ref ref)
 }
 
 typedef struct member {
-    mrd__str key; /* decoded when it had escapes */
-    mrd__str raw; /* "key": value */
+    mrd__str key;    /* decoded when it had escapes */
+    mrd__str raw;    /* "key": value */
+    mrd__str object; /* the value when it is an object */
 } member;
 typedef MRD__VEC(member) members;
 
@@ -54,18 +55,35 @@ static void read_members(members *out, mrd__arena *arena, mrd__str object)
         mrd__json_token value = mrd__json_next(&json);
         if (value.type == MRD__JSON_ERROR || !mrd__json_skip(&json, value)) return;
         mrd__str raw = {object.data + key.offset, json.at - key.offset};
-        mrd__vec_push(out, ((member){.key = decoded(arena, key), .raw = raw}));
+        member one = {.key = decoded(arena, key), .raw = raw};
+        if (value.type == MRD__JSON_OBJECT)
+            one.object = (mrd__str){object.data + value.offset, json.at - value.offset};
+        mrd__vec_push(out, one);
     }
 }
 
-static bool has_key(const members *list, mrd__str key)
+static const member *find(const members *list, mrd__str key)
 {
     for (size_t i = 0; i < list->count; i++)
-        if (mrd__str_equal(list->data[i].key, key)) return true;
-    return false;
+        if (mrd__str_equal(list->data[i].key, key)) return &list->data[i];
+    return NULL;
 }
 
-void mrd__args_merge(mrd__buf *out, mrd__str first, mrd__str second)
+static void merge(mrd__buf *out, mrd__str first, mrd__str second, unsigned depth);
+
+/* A member of the second object; older: of the first, by the same key, or NULL. */
+static void add_member(mrd__buf *out, const member *own, const member *older, unsigned depth)
+{
+    bool both = older != NULL && older->object.size > 0 && own->object.size > 0;
+    if (!both || depth == MRD__ARGS_MERGE_DEPTH) {
+        mrd__buf_str(out, own->raw);
+        return;
+    }
+    mrd__buf_str(out, (mrd__str){own->raw.data, own->raw.size - own->object.size});
+    merge(out, older->object, own->object, depth + 1);
+}
+
+static void merge(mrd__buf *out, mrd__str first, mrd__str second, unsigned depth)
 {
     members a = {0};
     members b = {0};
@@ -75,18 +93,23 @@ void mrd__args_merge(mrd__buf *out, mrd__str first, mrd__str second)
     mrd__buf_char(out, '{');
     bool some = false;
     for (size_t i = 0; i < a.count; i++) {
-        if (has_key(&b, a.data[i].key)) continue;
+        if (find(&b, a.data[i].key) != NULL) continue;
         if (some) mrd__buf_text(out, ", ");
         mrd__buf_str(out, a.data[i].raw);
         some = true;
     }
     for (size_t i = 0; i < b.count; i++) {
         if (some) mrd__buf_text(out, ", ");
-        mrd__buf_str(out, b.data[i].raw);
+        add_member(out, &b.data[i], find(&a, b.data[i].key), depth);
         some = true;
     }
     mrd__buf_char(out, '}');
     mrd__vec_reset(&a);
     mrd__vec_reset(&b);
     mrd__arena_reset(&arena);
+}
+
+void mrd__args_merge(mrd__buf *out, mrd__str first, mrd__str second)
+{
+    merge(out, first, second, 1);
 }

@@ -32,7 +32,10 @@ typedef struct mrd__args_room {
 /* The whole JSON object behind a reference, borrowed; empty for 0 and when the text is not an
  * object (any more). */
 mrd__str mrd__args_text(const mrd__args_room *room, mrd__args_ref ref);
-/* Append the union of two JSON objects; on equal keys the second wins. */
+/* Levels that a union goes down; below, the second object stands for both. */
+#define MRD__ARGS_MERGE_DEPTH 64
+/* Append the union of two JSON objects: objects under equal keys are united, of other values the
+ * second wins. */
 void mrd__args_merge(mrd__buf *out, mrd__str first, mrd__str second);
 
 #endif

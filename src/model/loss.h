@@ -125,6 +125,8 @@ typedef enum mrd__severity {
       "A counter value needs a counter track; the sample was skipped")                             \
     X(UNSUPPORTED_PACKET, "unsupported_packet", NULL, MRD__INFO,                                   \
       "Packets of this kind are counted but not drawn")                                            \
+    X(UNDESCRIBED_FIELD, "undescribed_field", NULL, MRD__INFO,                                     \
+      "Typed fields that the trace does not describe are counted but not shown as args")           \
     X(UNKNOWN_MEMBER, "unknown_member", NULL, MRD__DATA_LOSS,                                      \
       "A member of an archive is in no known format; it was skipped, the rest is shown")           \
     X(BAD_MEMBER, "unreadable_member", NULL, MRD__LOSS_ERROR,                                      \

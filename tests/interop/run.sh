@@ -47,6 +47,9 @@ program=${MERIDIAN:-$build/meridian}
 if [ -x "$program" ]; then
     mkdir -p "$out/parquet"
     node "$here/parquet.test.mjs" "$out/parquet" "$program" || failed=1
+    rm -rf "$out/chrome"
+    mkdir -p "$out/chrome"
+    node "$here/chrome.test.mjs" "$out/chrome" "$program" || failed=1
 else
     echo "SKIP interop/parquet: $program was not built"
 fi

@@ -33,7 +33,7 @@ static void add_json(mrd__pf *pf, mrd__str text)
         add_text(pf, text);
 }
 
-static void comma(mrd__pf *pf)
+void mrd__pf_comma(mrd__pf *pf)
 {
     char last = pf->json.data[pf->json.size - 1];
     if (last != '{' && last != '[') mrd__buf_char(&pf->json, ',');
@@ -67,7 +67,7 @@ static void add_nested_dict(mrd__pf *pf, mrd__str message, unsigned depth)
         while ((more = mrd__pb_next(&values, &value)) && value.key != PB_BYTES(NESTED_VALUES)) {
         }
         if (!more) break;
-        comma(pf);
+        mrd__pf_comma(pf);
         add_text(pf, key.bytes);
         mrd__buf_char(&pf->json, ':');
         add_nested(pf, value.bytes, depth + 1);
@@ -81,7 +81,7 @@ static void add_nested_array(mrd__pf *pf, mrd__str message, unsigned depth)
     mrd__pb at = mrd__pb_of(message);
     for (mrd__pb_field f; mrd__pb_next(&at, &f);) {
         if (f.key != PB_BYTES(NESTED_ARRAY)) continue;
-        comma(pf);
+        mrd__pf_comma(pf);
         add_nested(pf, f.bytes, depth + 1);
     }
     mrd__buf_char(&pf->json, ']');
@@ -163,9 +163,6 @@ static bool add_leaf(mrd__pf *pf, mrd__pf_sequence *sequence, const mrd__pb_fiel
     case PB_BYTES(ANNOTATION_NESTED):
         add_nested(pf, f->bytes, 1);
         return true;
-    case PB_BYTES(ANNOTATION_PROTO_VALUE): /* a message of a type that only its writer knows */
-        mrd__buf_printf(&pf->json, "\"%zu bytes\"", f->bytes.size);
-        return true;
     default:
         return false;
     }
@@ -182,7 +179,7 @@ static void add_members(mrd__pf *pf, mrd__pf_sequence *sequence, mrd__str messag
     mrd__pb at = mrd__pb_of(message);
     for (mrd__pb_field f; mrd__pb_next(&at, &f);) {
         if (f.key != key) continue;
-        comma(pf);
+        mrd__pf_comma(pf);
         if (dict) {
             add_name(pf, sequence, f.bytes);
             mrd__buf_char(&pf->json, ':');
@@ -190,6 +187,28 @@ static void add_members(mrd__pf *pf, mrd__pf_sequence *sequence, mrd__str messag
         add_value(pf, sequence, f.bytes, depth + 1);
     }
     mrd__buf_char(&pf->json, dict ? '}' : ']');
+}
+
+/* A message: its fields when its type is described, else how long it is. */
+static void add_message(mrd__pf *pf, mrd__pf_sequence *sequence, mrd__str message, mrd__str value,
+                        unsigned depth)
+{
+    mrd__buf type = {0};
+    mrd__pb at = mrd__pb_of(message);
+    for (mrd__pb_field f; mrd__pb_next(&at, &f);) {
+        mrd__str name = {0};
+        if (f.key == PB_BYTES(ANNOTATION_TYPE)) name = f.bytes;
+        if (f.key == PB_VARINT(ANNOTATION_TYPE_IID))
+            name = mrd__shard_text(pf->shard,
+                                   mrd__pf_interned(pf, sequence, MRD__PF_VALUE_TYPE, f.value));
+        if (name.size == 0) continue;
+        mrd__buf_clear(&type);
+        if (name.data[0] != '.') mrd__buf_char(&type, '.');
+        mrd__buf_str(&type, name);
+    }
+    if (!mrd__pf_message(pf, sequence, (mrd__str){type.data, type.size}, value, depth))
+        mrd__buf_printf(&pf->json, "\"%zu bytes\"", value.size);
+    mrd__buf_reset(&type);
 }
 
 static void add_value(mrd__pf *pf, mrd__pf_sequence *sequence, mrd__str message, unsigned depth)
@@ -202,6 +221,10 @@ static void add_value(mrd__pf *pf, mrd__pf_sequence *sequence, mrd__str message,
     mrd__pb at = mrd__pb_of(message);
     for (mrd__pb_field f; mrd__pb_next(&at, &f);) {
         if (add_leaf(pf, sequence, &f)) return;
+        if (f.key == PB_BYTES(ANNOTATION_PROTO_VALUE)) {
+            add_message(pf, sequence, message, f.bytes, depth + 1);
+            return;
+        }
         if (f.key != PB_BYTES(ANNOTATION_DICT) && f.key != PB_BYTES(ANNOTATION_ARRAY)) continue;
         add_members(pf, sequence, message, f.key, depth);
         return;
@@ -209,10 +232,10 @@ static void add_value(mrd__pf *pf, mrd__pf_sequence *sequence, mrd__str message,
     mrd__buf_text(&pf->json, "null");
 }
 
-void mrd__pf_annotation(mrd__pf *pf, mrd__pf_sequence *sequence, mrd__str message)
+void mrd__pf_annotation(mrd__pf *pf, mrd__pf_sequence *sequence, mrd__str message, unsigned depth)
 {
-    comma(pf);
+    mrd__pf_comma(pf);
     add_name(pf, sequence, message);
     mrd__buf_char(&pf->json, ':');
-    add_value(pf, sequence, message, 1);
+    add_value(pf, sequence, message, depth);
 }

@@ -248,12 +248,9 @@ static void read_field(mrd__pf *pf, mrd__pf_sequence *sequence, event *e, const 
 
 static void add_source(mrd__pf *pf, uint32_t file, uint32_t function, uint64_t line)
 {
-    if (pf->json.size > 1) mrd__buf_char(&pf->json, ',');
-    mrd__buf_text(&pf->json, "\"source\":{\"file_name\":");
-    mrd__buf_json_string(&pf->json, mrd__shard_text(pf->shard, file));
-    mrd__buf_text(&pf->json, ",\"function_name\":");
-    mrd__buf_json_string(&pf->json, mrd__shard_text(pf->shard, function));
-    if (line != 0) mrd__buf_printf(&pf->json, ",\"line_number\":%" PRIu64, line);
+    mrd__pf_comma(pf);
+    mrd__buf_text(&pf->json, "\"source\":{");
+    mrd__pf_source(pf, file, function, line);
     mrd__buf_char(&pf->json, '}');
 }
 
@@ -287,8 +284,12 @@ static uint64_t args_of(mrd__pf *pf, mrd__pf_sequence *sequence, const event *e,
     mrd__buf_clear(&pf->json);
     mrd__buf_char(&pf->json, '{');
     mrd__pb at = mrd__pb_of(message);
-    for (mrd__pb_field f; mrd__pb_next(&at, &f);)
-        if (f.key == PB_BYTES(EVENT_ANNOTATIONS)) mrd__pf_annotation(pf, sequence, f.bytes);
+    bool typed = false;
+    for (mrd__pb_field f; mrd__pb_next(&at, &f);) {
+        if (f.key == PB_BYTES(EVENT_ANNOTATIONS)) mrd__pf_annotation(pf, sequence, f.bytes, 1);
+        if (mrd__pf_is_typed(f.key >> 3)) typed = true;
+    }
+    if (typed) mrd__pf_typed(pf, sequence, message);
     add_source_of(pf, sequence, e);
     if (pf->json.size == 1) return 0;
     if (pf->json.size > MRD__PF_MAX_TEXT) {

@@ -36,6 +36,7 @@ enum { /* TracePacket */
     PACKET_SERVICE_EVENT = 69,
     PACKET_TRUSTED_PID = 79,
     PACKET_FIRST_ON_SEQUENCE = 87,
+    PACKET_EXTENSION_DESCRIPTOR = 72,
     PACKET_TRACE_UUID = 89,
     PACKET_MACHINE_ID = 98,
     PACKET_REMOTE_SYNC = 107,
@@ -104,6 +105,7 @@ enum { /* TrackEvent */
     EVENT_THREAD_TIME_DELTA_US = 2,
     EVENT_CATEGORY_IIDS = 3,
     EVENT_ANNOTATIONS = 4,
+    EVENT_TASK = 5,
     EVENT_LEGACY = 6,
     EVENT_INSTRUCTIONS_DELTA = 8,
     EVENT_TYPE = 9,
@@ -113,6 +115,7 @@ enum { /* TrackEvent */
     EVENT_TIMESTAMP_ABSOLUTE_US = 16,
     EVENT_THREAD_TIME_ABSOLUTE_US = 17,
     EVENT_INSTRUCTIONS_ABSOLUTE = 20,
+    EVENT_LOG = 21,
     EVENT_CATEGORIES = 22,
     EVENT_NAME = 23,
     EVENT_COUNTER_VALUE = 30,
@@ -153,14 +156,22 @@ enum { /* InternedData; its entries: iid and text */
     INTERNED_EVENT_NAMES = 2,
     INTERNED_ANNOTATION_NAMES = 3,
     INTERNED_SOURCES = 4,
+    INTERNED_LOG_BODIES = 20,
     INTERNED_VALUE_TYPES = 27,
+    INTERNED_NATIVE = 28,
     INTERNED_STRING_VALUES = 29,
-    ENTRY_IID = 1,
+    ENTRY_IID = 1, /* NATIVE: also mapping and address */
     ENTRY_TEXT = 2,
     SOURCE_IID = 1,
     SOURCE_FILE = 2,
     SOURCE_FUNCTION = 3,
     SOURCE_LINE = 4,
+    NATIVE_MAPPING = 2,
+    NATIVE_ADDRESS = 3,
+    TASK_POSTED_FROM = 1,
+    LOG_SOURCE = 1,
+    LOG_BODY = 2,
+    LOG_PRIORITY = 3,
 };
 enum { /* DebugAnnotation, NestedValue */
     ANNOTATION_NAME_IID = 1,
@@ -175,7 +186,9 @@ enum { /* DebugAnnotation, NestedValue */
     ANNOTATION_NAME = 10,
     ANNOTATION_DICT = 11,
     ANNOTATION_ARRAY = 12,
+    ANNOTATION_TYPE_IID = 13,
     ANNOTATION_PROTO_VALUE = 14,
+    ANNOTATION_TYPE = 16,
     ANNOTATION_STRING_IID = 17,
     NESTED_TYPE = 1,
     NESTED_KEYS = 2,
@@ -239,6 +252,27 @@ enum { /* SysStats */
     STATS_CPU_ID = 1,
     STATS_CPU_FIRST = 2, /* user_ns ... steal_ns: */
     STATS_CPU_LAST = 9,
+};
+
+enum { /* ExtensionDescriptor, and the descriptors of protobuf's own descriptor.proto */
+    EXTENSION_SET = 1,
+    SET_FILE = 1,
+    FILE_PACKAGE = 2,
+    FILE_MESSAGE = 4,
+    FILE_ENUM = 5,
+    FILE_EXTENSION = 7,
+    DESCRIPTOR_NAME = 1, /* of messages, fields, enumerations and their values */
+    MESSAGE_FIELD = 2,
+    MESSAGE_NESTED = 3,
+    MESSAGE_ENUM = 4,
+    MESSAGE_EXTENSION = 6,
+    FIELD_EXTENDEE = 2,
+    FIELD_NUMBER = 3,
+    FIELD_LABEL = 4,
+    FIELD_TYPE = 5,
+    FIELD_TYPE_NAME = 6,
+    ENUM_VALUE = 2,
+    VALUE_NUMBER = 2,
 };
 
 #endif

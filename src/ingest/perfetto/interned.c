@@ -35,6 +35,25 @@ static void intern_source(mrd__pf *pf, mrd__pf_sequence *sequence, mrd__str mess
         (uint32_t)(sequence->sources.count / 3);
 }
 
+/* Places in machine code that nobody turned into names. */
+static void intern_native(mrd__pf_sequence *sequence, mrd__str message)
+{
+    uint64_t iid = 0;
+    uint64_t mapping = 0;
+    uint64_t address = 0;
+    mrd__pb at = mrd__pb_of(message);
+    for (mrd__pb_field f; mrd__pb_next(&at, &f);) {
+        if (f.key == PB_VARINT(ENTRY_IID)) iid = f.value;
+        if (f.key == PB_VARINT(NATIVE_MAPPING)) mapping = f.value;
+        if (f.key == PB_VARINT(NATIVE_ADDRESS)) address = f.value;
+    }
+    mrd__vec_push(&sequence->sources, mapping);
+    mrd__vec_push(&sequence->sources, address);
+    mrd__vec_push(&sequence->sources, 0);
+    *mrd__pf_map_at(&sequence->interned, MRD__PF_NATIVE, 0, iid) =
+        (uint32_t)(sequence->sources.count / 3);
+}
+
 void mrd__pf_intern(mrd__pf *pf, mrd__pf_sequence *sequence, mrd__str message)
 {
     mrd__pb at = mrd__pb_of(message);
@@ -51,6 +70,15 @@ void mrd__pf_intern(mrd__pf *pf, mrd__pf_sequence *sequence, mrd__str message)
             break;
         case PB_BYTES(INTERNED_STRING_VALUES):
             intern_text(pf, sequence, MRD__PF_STRING_VALUE, f.bytes);
+            break;
+        case PB_BYTES(INTERNED_VALUE_TYPES):
+            intern_text(pf, sequence, MRD__PF_VALUE_TYPE, f.bytes);
+            break;
+        case PB_BYTES(INTERNED_LOG_BODIES):
+            intern_text(pf, sequence, MRD__PF_LOG_BODY, f.bytes);
+            break;
+        case PB_BYTES(INTERNED_NATIVE):
+            intern_native(sequence, f.bytes);
             break;
         case PB_BYTES(INTERNED_SOURCES):
             intern_source(pf, sequence, f.bytes);

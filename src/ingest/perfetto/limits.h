@@ -23,6 +23,12 @@
 /* Bytes inflated at a time, and of a gzip file in all: it is kept in memory while it is walked. */
 #define MRD__PF_PIECE ((size_t)1 << 20)
 #define MRD__PF_MAX_INFLATED ((size_t)8 << 30)
+/* Descriptors of typed fields: Chrome's have 1,600 fields and values, 60 KB of names. */
+#define MRD__PF_MAX_SCHEMA 262144
+#define MRD__PF_MAX_SCHEMA_TEXT ((size_t)16 << 20)
+#define MRD__PF_MAX_SCHEMAS 1024
+#define MRD__PF_MAX_TYPE_NAME 1024
+#define MRD__PF_MAX_FIELD ((1u << 29) - 1) /* the format's own */
 /* Bytes between two calls of the progress function. */
 #define MRD__PF_TICK ((size_t)8 << 20)
 

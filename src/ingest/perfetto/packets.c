@@ -13,7 +13,7 @@ enum { /* sequence_flags */
 /* What a packet holds; borrowed. */
 typedef struct parts {
     mrd__str event, interned, defaults, descriptor, process, thread;
-    mrd__str snapshot, tree, ftrace, stats, deflated, zstd, remote, system;
+    mrd__str snapshot, tree, ftrace, stats, deflated, zstd, remote, system, extension;
     bool has_event, has_interned, has_defaults, has_stats;
     bool other; /* something that is not read */
 } parts;
@@ -99,6 +99,9 @@ static void take_part(parts *p, const mrd__pb_field *f)
     case PACKET_SYSTEM_INFO:
         p->system = f->bytes;
         break;
+    case PACKET_EXTENSION_DESCRIPTOR:
+        p->extension = f->bytes;
+        break;
     case PACKET_TRACE_CONFIG: /* about the recording, not of it */
     case PACKET_TRACE_STATS:
     case PACKET_SYNC_MARKER:
@@ -136,6 +139,8 @@ static void describe(mrd__pf *pf, const mrd__pf_packet *packet, const parts *p)
     if (p->process.size > 0) mrd__pf_describe_process(pf, packet, p->process);
     if (p->thread.size > 0) mrd__pf_describe_thread(pf, packet, p->thread);
     if (p->tree.size > 0) mrd__pf_process_tree(pf, packet, p->tree);
+    if (p->extension.size > 0 && !mrd__pf_schema_add(&pf->schema, p->extension))
+        mrd__pf_loss(pf, MRD__LOSS_BAD_PACKET, "extension descriptor");
     uint32_t primary = mrd__pf_primary(p->snapshot);
     if (primary != 0 && pf->primary_clock == 0) pf->primary_clock = primary;
 }

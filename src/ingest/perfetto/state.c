@@ -73,6 +73,7 @@ void mrd__pf_reset(mrd__pf *pf)
     mrd__vec_reset(&pf->sched);
     mrd__buf_reset(&pf->text);
     mrd__buf_reset(&pf->json);
+    mrd__pf_schema_reset(&pf->schema);
 }
 
 void mrd__pf_loss(mrd__pf *pf, mrd__loss_id id, const char *text)

@@ -8,6 +8,7 @@
 
 #include "ingest/perfetto/fields.h"
 #include "ingest/perfetto/limits.h"
+#include "ingest/perfetto/schema.h"
 #include "ingest/perfetto/wire.h"
 #include "model/writer.h"
 
@@ -18,7 +19,10 @@ typedef enum mrd__pf_kind {
     MRD__PF_EVENT_NAME,
     MRD__PF_ANNOTATION_NAME,
     MRD__PF_STRING_VALUE,
+    MRD__PF_VALUE_TYPE,
+    MRD__PF_LOG_BODY,
     MRD__PF_SOURCE,
+    MRD__PF_NATIVE,
     MRD__PF_LAST_TICK, /* incremental clocks: index of the sequence's ticks + 1 */
     MRD__PF_SEQUENCE,  /* of the file: numbers to indices + 1 */
     MRD__PF_TRACK,
@@ -86,7 +90,7 @@ typedef struct mrd__pf_sequence {
     bool valid;     /* has incremental state */
     uint32_t state; /* changes with every fresh start */
     mrd__pf_map interned;
-    mrd__pf_list sources; /* four per interned source: file, function (string ids), line, 0 */
+    mrd__pf_list sources; /* three each: file, function (string ids), line; mapping, address, 0 */
     MRD__VEC(int64_t) ticks;
     bool has_track, has_clock, has_thread;
     uint64_t track_uuid;
@@ -130,6 +134,7 @@ typedef struct mrd__pf {
     MRD__VEC(mrd__pf_track) tracks;
     MRD__VEC(mrd__pf_sched) sched;
     mrd__buf text, json;
+    mrd__pf_schema schema;
     int64_t offset; /* of the packet at hand */
 } mrd__pf;
 
@@ -201,8 +206,23 @@ void mrd__pf_defaults(mrd__pf *pf, mrd__pf_sequence *sequence, mrd__str message)
 /* String id of an interned text; what is unknown is counted and spelled unknown(iid). */
 uint32_t mrd__pf_interned(mrd__pf *pf, mrd__pf_sequence *sequence, mrd__pf_kind kind, uint64_t iid);
 void mrd__pf_event(mrd__pf *pf, const mrd__pf_packet *packet, mrd__str message);
-/* Append the member of one debug annotation to pf->json, which holds '{' and members so far. */
-void mrd__pf_annotation(mrd__pf *pf, mrd__pf_sequence *sequence, mrd__str message);
+/* Append the member of one debug annotation to pf->json, which holds '{' and members so far.
+ * depth: of the member, from 1. */
+void mrd__pf_annotation(mrd__pf *pf, mrd__pf_sequence *sequence, mrd__str message, unsigned depth);
+void mrd__pf_comma(mrd__pf *pf);
+
+/* ---- typed.c ---- */
+
+/* Whether a field of TrackEvent is one that mrd__pf_typed looks at. */
+bool mrd__pf_is_typed(uint32_t number);
+/* Append the members of an event's typed fields to pf->json. */
+void mrd__pf_typed(mrd__pf *pf, mrd__pf_sequence *sequence, mrd__str event);
+/* Append a message of a described type as an object; false, and nothing, when no field of it is
+ * described. */
+bool mrd__pf_message(mrd__pf *pf, mrd__pf_sequence *sequence, mrd__str type, mrd__str message,
+                     unsigned depth);
+/* Append the members file_name, function_name and, where there is one, line_number. */
+void mrd__pf_source(mrd__pf *pf, uint32_t file, uint32_t function, uint64_t line);
 
 /* ---- system.c, sched.c ---- */
 

@@ -148,10 +148,13 @@ static described read_thread(mrd__pf *pf, mrd__str message)
     return d;
 }
 
-static void apply(mrd__pf_lane *lane, const described *d)
+/* The first name of a process counts, as in the original (writers describe it again with its
+ * command line); the last one of a thread. */
+static void apply(mrd__pf_lane *lane, const described *d, bool process)
 {
     mrd__pf_name_lane(lane, MRD__PF_NAME_CMDLINE, d->cmdline);
-    mrd__pf_name_lane(lane, MRD__PF_NAME_DESCRIPTOR, d->name);
+    if (!process || lane->rank < MRD__PF_NAME_DESCRIPTOR)
+        mrd__pf_name_lane(lane, MRD__PF_NAME_DESCRIPTOR, d->name);
     if (d->labels != 0) lane->labels = d->labels;
     if (!d->has_sort) return;
     lane->has_sort = true;
@@ -181,7 +184,7 @@ static void be_process(mrd__pf *pf, uint32_t machine, mrd__pf_track *track, mrd_
         mrd__pf_loss(pf, MRD__LOSS_TRACK_CONFLICT, "another process");
         return;
     }
-    apply(&pf->processes.data[track->process], &d);
+    apply(&pf->processes.data[track->process], &d, true);
 }
 
 static void be_thread(mrd__pf *pf, uint32_t machine, mrd__pf_track *track, mrd__str message)
@@ -200,7 +203,7 @@ static void be_thread(mrd__pf *pf, uint32_t machine, mrd__pf_track *track, mrd__
         mrd__pf_loss(pf, MRD__LOSS_TRACK_CONFLICT, "another thread");
         return;
     }
-    apply(&pf->threads.data[track->thread], &d);
+    apply(&pf->threads.data[track->thread], &d, false);
 }
 
 static void be_counter(mrd__pf *pf, mrd__pf_track *track, mrd__str message)
@@ -317,7 +320,7 @@ void mrd__pf_describe_process(mrd__pf *pf, const mrd__pf_packet *packet, mrd__st
     described d = read_process(pf, message);
     if (!d.has_pid) return;
     uint32_t process = mrd__pf_process(pf, packet->machine, d.pid);
-    apply(&pf->processes.data[process], &d);
+    apply(&pf->processes.data[process], &d, true);
 }
 
 void mrd__pf_describe_thread(mrd__pf *pf, const mrd__pf_packet *packet, mrd__str message)
@@ -327,7 +330,7 @@ void mrd__pf_describe_thread(mrd__pf *pf, const mrd__pf_packet *packet, mrd__str
     uint32_t process = mrd__pf_process(pf, packet->machine, d.pid);
     mrd__pf_set_tgid(pf, packet->machine, d.tid, d.pid);
     uint32_t thread = mrd__pf_thread(pf, process, d.tid);
-    apply(&pf->threads.data[thread], &d);
+    apply(&pf->threads.data[thread], &d, false);
 }
 
 void mrd__pf_sequence_thread(mrd__pf *pf, mrd__pf_sequence *sequence, mrd__str message)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ingest/perfetto/fields.h"
+#include "ingest/perfetto/schema.h"
 
 void put_varint(mrd__buf *out, uint64_t value)
 {
@@ -238,7 +239,99 @@ static void make_legacy(mrd__buf *out)
     put_legacy(out, 2000, 'b', 0, "without id");
 }
 
+/* ---- Typed fields ---- */
+
+static void put_field(mrd__buf *out, uint32_t at, const char *name, uint64_t number, uint64_t kind,
+                      bool repeated, const char *type)
+{
+    mrd__buf field = {0};
+    put_text(&field, DESCRIPTOR_NAME, name);
+    put_uint(&field, FIELD_NUMBER, number);
+    put_uint(&field, FIELD_LABEL, repeated ? 3 : 1);
+    put_uint(&field, FIELD_TYPE, kind);
+    if (type != NULL) put_text(&field, FIELD_TYPE_NAME, type);
+    if (at == MESSAGE_EXTENSION) put_text(&field, FIELD_EXTENDEE, ".perfetto.protos.TrackEvent");
+    put_message(out, at, &field);
+}
+
+/* message Wheel { repeated int32 spokes = 1; Kind kind = 2; DebugAnnotation extra = 3; enum Kind }
+ * message Car { extend TrackEvent { Wheel wheel = 1200; } } */
+static void put_extension(mrd__buf *out)
+{
+    mrd__buf value = {0};
+    mrd__buf kind = {0};
+    mrd__buf wheel = {0};
+    mrd__buf car = {0};
+    mrd__buf file = {0};
+    mrd__buf set = {0};
+    mrd__buf extension = {0};
+    mrd__buf packet = {0};
+    put_text(&value, DESCRIPTOR_NAME, "ROUND");
+    put_uint(&value, VALUE_NUMBER, 4);
+    put_text(&kind, DESCRIPTOR_NAME, "Kind");
+    put_message(&kind, ENUM_VALUE, &value);
+    put_text(&wheel, DESCRIPTOR_NAME, "Wheel");
+    put_field(&wheel, MESSAGE_FIELD, "spokes", 1, MRD__PF_INT32, true, NULL);
+    put_field(&wheel, MESSAGE_FIELD, "kind", 2, MRD__PF_ENUM, false, ".cars.Wheel.Kind");
+    put_field(&wheel, MESSAGE_FIELD, "extra", 3, MRD__PF_MESSAGE, true,
+              ".perfetto.protos.DebugAnnotation");
+    put_field(&wheel, MESSAGE_FIELD, "inner", 4, MRD__PF_MESSAGE, false, ".cars.Wheel");
+    put_field(&wheel, MESSAGE_FIELD, "size", 5, MRD__PF_DOUBLE, false, NULL);
+    put_message(&wheel, MESSAGE_ENUM, &kind);
+    put_text(&car, DESCRIPTOR_NAME, "Car");
+    put_field(&car, MESSAGE_EXTENSION, "wheel", 1200, MRD__PF_MESSAGE, false, ".cars.Wheel");
+    put_text(&file, FILE_PACKAGE, "cars");
+    put_message(&file, FILE_MESSAGE, &wheel);
+    put_message(&file, FILE_MESSAGE, &car);
+    put_message(&set, SET_FILE, &file);
+    put_message(&extension, EXTENSION_SET, &set);
+    put_message(&packet, PACKET_EXTENSION_DESCRIPTOR, &extension);
+    put_message(out, TRACE_PACKET, &packet);
+}
+
+/* The descriptor stands behind the event; field 1201 is described nowhere. */
+static void make_typed(mrd__buf *out)
+{
+    mrd__buf event = {0};
+    mrd__buf wheel = {0};
+    mrd__buf inner = {0};
+    mrd__buf extra = {0};
+    put_uint(&event, EVENT_TYPE, TYPE_INSTANT);
+    put_uint(&event, EVENT_TRACK_UUID, 1);
+    put_text(&event, EVENT_NAME, "typed");
+    put_uint(&wheel, 1, 7);
+    put_uint(&wheel, 2, 4);
+    put_uint(&wheel, 1, (uint64_t)-1);
+    put_text(&wheel, 1, "\x05\x06");
+    put_text(&extra, ANNOTATION_NAME, "note");
+    put_uint(&extra, ANNOTATION_UINT, 9);
+    put_message(&wheel, 3, &extra);
+    put_uint(&inner, 2, 5);
+    put_fixed(&inner, 5, 0x3ff8000000000000u);
+    put_uint(&inner, 2, 6);
+    put_message(&wheel, 4, &inner);
+    put_message(&event, 1200, &wheel);
+    put_uint(&event, 1201, 1);
+    put_text(&wheel, 1, "svc");
+    put_message(&event, 26, &wheel);
+    put_text(&extra, ANNOTATION_NAME, "value");
+    put_text(&extra, ANNOTATION_TYPE, "cars.Wheel");
+    put_text(&extra, ANNOTATION_PROTO_VALUE, "\x10\x04");
+    put_message(&event, EVENT_ANNOTATIONS, &extra);
+    put_text(&extra, ANNOTATION_NAME, "other");
+    put_text(&extra, ANNOTATION_TYPE, "cars.Boat");
+    put_text(&extra, ANNOTATION_PROTO_VALUE, "\x10\x04");
+    put_message(&event, EVENT_ANNOTATIONS, &extra);
+    put_event(out, 10, &event);
+    put_extension(out);
+}
+
 const sample samples[] = {
-    {"slices", make_slices},   {"args", make_args},     {"sched", make_sched},
-    {"compact", make_compact}, {"legacy", make_legacy}, {NULL, NULL},
+    {"slices", make_slices},
+    {"args", make_args},
+    {"sched", make_sched},
+    {"compact", make_compact},
+    {"legacy", make_legacy},
+    {"typed", make_typed},
+    {NULL, NULL},
 };

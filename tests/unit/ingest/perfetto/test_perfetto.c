@@ -82,6 +82,11 @@ static const char *expected(const char *name)
         return "args ! args 10 {\"int\":-7,\"bool\":true,\"double\":1.5,\"pointer\":\"0xbeef\","
                "\"json\":{\"a\": [1, 2]},\"text\":\"{no json\",\"dict\":{\"k\":\"v\\n\"},"
                "\"array\":[1,2]}\n";
+    if (strcmp(name, "typed") == 0)
+        return "typed ! typed 10 {\"value\":{\"kind\":\"ROUND\"},\"other\":\"2 bytes\","
+               "\"wheel\":{\"spokes\":[7,-1,5,6],\"kind\":\"ROUND\",\"note\":9,"
+               "\"inner\":{\"kind\":6,\"size\":1.5}},\"chrome_keyed_service\":{\"name\":\"svc\"}}\n"
+               "loss undescribed_field 1\n";
     if (strcmp(name, "legacy") == 0)
         return "cat:9 | async 1000-9000 \nworker | complete 1000-4000 \n"
                "loss async_missing_id 1\nloss unsupported_phase 1\n"
