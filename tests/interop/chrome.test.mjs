@@ -12,7 +12,7 @@ import { join } from 'node:path';
 
 const [folder, program] = process.argv.slice(2);
 const browser = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(existsSync);
-const FREQUENT = 40; // events: a name that comes so often in one run comes in the other
+const FREQUENT = 200; // events: a name that comes so often in one run comes in the other
 const FACTOR = 4; // between the counts of a frequent name
 let failed = 0;
 
@@ -62,8 +62,10 @@ function structure(path) {
   const threads = query(path, 'SELECT DISTINCT p.name AS process, t.name AS thread FROM thread t '
     + 'JOIN process p USING (upid) WHERE t.name IS NOT NULL AND p.name IS NOT NULL');
   const args = new Map();
+  // The exporter writes an empty message as a null pointer.
   for (const row of query(path, "SELECT s.name, regexp_replace(a.flat_key, '^(args|debug)\\.', '') "
-    + 'AS key, count(*) AS n FROM slice s JOIN args a USING (arg_set_id) GROUP BY ALL')) {
+    + "AS key, count(*) AS n FROM slice s JOIN args a USING (arg_set_id) "
+    + "WHERE a.display_value IS DISTINCT FROM '0x0' GROUP BY ALL")) {
     if (!args.has(row.name)) args.set(row.name, new Map());
     args.get(row.name).set(ownKey(row.key), row.n);
   }
@@ -104,7 +106,7 @@ function compare(proto, json) {
     expectEmpty('in one trace alone', [...missing(a, new Set(b)), ...missing(b, new Set(a))]);
   });
   test('names that come often', () => {
-    if (frequent(proto).length < 50) throw new Error(`${frequent(proto).length} names come often`);
+    if (frequent(proto).length < 20) throw new Error(`${frequent(proto).length} names come often`);
     expectEmpty('only in the Perfetto trace', missing(frequent(proto), json.names));
     expectEmpty('only in the JSON trace', missing(frequent(json), proto.names));
   });
@@ -130,8 +132,11 @@ function compare(proto, json) {
     expectEmpty('differ', lost);
   });
   test('nesting', () => {
-    const often = (of) => [...of.parents].filter(([, n]) => n >= FREQUENT).map(([pair]) => pair);
-    if (often(proto).length < 20) throw new Error(`${often(proto).length} pairs come often`);
+    // A child that comes often inside one rare slice hangs on what that slice happened to do.
+    const usual = new Set(both);
+    const often = (of) => [...of.parents].filter(([pair, n]) => n >= FREQUENT
+      && pair.split(' > ').every((name) => usual.has(name))).map(([pair]) => pair);
+    if (often(proto).length < 10) throw new Error(`${often(proto).length} pairs come often`);
     expectEmpty('only in the Perfetto trace', missing(often(proto), json.parents));
     expectEmpty('only in the JSON trace', missing(often(json), proto.parents));
   });

@@ -100,19 +100,30 @@ void mrd__pf_snapshot(mrd__pf *pf, const mrd__pf_packet *packet, mrd__str messag
     mrd__shard_snapshot(pf->shard, readings, count);
 }
 
-int64_t mrd__pf_packet_time(mrd__pf *pf, const mrd__pf_packet *packet)
+static uint32_t clock_of(const mrd__pf *pf, const mrd__pf_packet *packet)
 {
+    const mrd__pf_sequence *sequence = packet->sequence;
     uint32_t id = packet->clock_id;
-    mrd__pf_sequence *sequence = packet->sequence;
     if (!packet->has_clock && sequence != NULL && sequence->has_clock) id = sequence->clock_id;
-    if (id == 0) id = mrd__pf_trace_clock(pf);
-    mrd__shard_clock(pf->shard, mrd__pf_clock(packet, id));
-    uint32_t index =
-        sequence == NULL ? 0 : mrd__pf_map_find(&sequence->interned, MRD__PF_LAST_TICK, 0, id);
-    if (index == 0) return packet->timestamp;
+    return id != 0 ? id : mrd__pf_trace_clock(pf);
+}
+
+void mrd__pf_advance_clock(mrd__pf *pf, mrd__pf_packet *packet)
+{
+    mrd__pf_sequence *sequence = packet->sequence;
+    if (!packet->has_timestamp || sequence == NULL) return;
+    uint32_t id = clock_of(pf, packet);
+    uint32_t index = mrd__pf_map_find(&sequence->interned, MRD__PF_LAST_TICK, 0, id);
+    if (index == 0) return;
     int64_t *last = &sequence->ticks.data[index - 1];
     *last = (int64_t)((uint64_t)*last + (uint64_t)packet->timestamp);
-    return *last;
+    packet->timestamp = *last;
+}
+
+int64_t mrd__pf_packet_time(mrd__pf *pf, const mrd__pf_packet *packet)
+{
+    mrd__shard_clock(pf->shard, mrd__pf_clock(packet, clock_of(pf, packet)));
+    return packet->timestamp;
 }
 
 /* ---- Clocks of other machines ---- */

@@ -181,6 +181,7 @@ static void take(mrd__pf *pf, mrd__pf_packet *packet, const parts *p)
         if (p->has_defaults) mrd__pf_defaults(pf, sequence, p->defaults);
         sequence_thread(pf, sequence, p);
     }
+    if (p->snapshot.size == 0) mrd__pf_advance_clock(pf, packet);
     if (p->snapshot.size > 0) mrd__pf_snapshot(pf, packet, p->snapshot);
     if (p->has_event) mrd__pf_event(pf, packet, p->event);
     if (p->ftrace.size > 0) mrd__pf_ftrace(pf, packet, p->ftrace);

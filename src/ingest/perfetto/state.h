@@ -193,6 +193,9 @@ void mrd__pf_snapshot(mrd__pf *pf, const mrd__pf_packet *packet, mrd__str messag
 void mrd__pf_remote_sync(mrd__pf *pf, const mrd__pf_packet *packet, mrd__str message);
 /* primary_trace_clock of a snapshot, 0 without. */
 uint32_t mrd__pf_primary(mrd__str message);
+/* Turn a difference on an incremental clock into a reading. Every packet that is not a snapshot
+ * counts, whatever it holds: the writer counted it too. */
+void mrd__pf_advance_clock(mrd__pf *pf, mrd__pf_packet *packet);
 /* Choose the clock for the packet's facts; returns the tick. */
 int64_t mrd__pf_packet_time(mrd__pf *pf, const mrd__pf_packet *packet);
 mrd__file_clock mrd__pf_clock(const mrd__pf_packet *packet, uint32_t id);

@@ -326,12 +326,51 @@ static void make_typed(mrd__buf *out)
     put_extension(out);
 }
 
+/* An event of sequence 1, `delta` after the last packet on its incremental clock 64. */
+static void put_step(mrd__buf *out, uint64_t delta, const char *name)
+{
+    mrd__buf event = {0};
+    mrd__buf packet = {0};
+    put_uint(&event, EVENT_TYPE, TYPE_INSTANT);
+    put_uint(&event, EVENT_TRACK_UUID, 1);
+    put_text(&event, EVENT_NAME, name);
+    put_uint(&packet, PACKET_TIMESTAMP, delta);
+    put_uint(&packet, PACKET_CLOCK_ID, 64);
+    put_uint(&packet, PACKET_SEQUENCE_ID, 1);
+    put_message(&packet, PACKET_TRACK_EVENT, &event);
+    put_message(out, TRACE_PACKET, &packet);
+}
+
+/* A descriptor between two events carries a part of the time between them. */
+static void make_steps(mrd__buf *out)
+{
+    mrd__buf clock = {0};
+    mrd__buf snapshot = {0};
+    mrd__buf packet = {0};
+    mrd__buf track = {0};
+    put_uint(&clock, CLOCK_ID, 6);
+    put_uint(&clock, CLOCK_TIMESTAMP, 1000);
+    put_message(&snapshot, SNAPSHOT_CLOCKS, &clock);
+    put_uint(&clock, CLOCK_ID, 64);
+    put_uint(&clock, CLOCK_TIMESTAMP, 1000);
+    put_uint(&clock, CLOCK_INCREMENTAL, 1);
+    put_message(&snapshot, SNAPSHOT_CLOCKS, &clock);
+    put_uint(&packet, PACKET_SEQUENCE_ID, 1);
+    put_message(&packet, PACKET_CLOCK_SNAPSHOT, &snapshot);
+    put_message(out, TRACE_PACKET, &packet);
+    put_step(out, 10, "steps");
+    put_uint(&track, TRACK_UUID, 2);
+    put_uint(&packet, PACKET_TIMESTAMP, 30);
+    put_uint(&packet, PACKET_CLOCK_ID, 64);
+    put_uint(&packet, PACKET_SEQUENCE_ID, 1);
+    put_message(&packet, PACKET_TRACK_DESCRIPTOR, &track);
+    put_message(out, TRACE_PACKET, &packet);
+    put_step(out, 2, "second");
+}
+
 const sample samples[] = {
-    {"slices", make_slices},
-    {"args", make_args},
-    {"sched", make_sched},
-    {"compact", make_compact},
-    {"legacy", make_legacy},
-    {"typed", make_typed},
-    {NULL, NULL},
+    {"slices", make_slices}, {"args", make_args},
+    {"sched", make_sched},   {"compact", make_compact},
+    {"legacy", make_legacy}, {"typed", make_typed},
+    {"steps", make_steps},   {NULL, NULL},
 };

@@ -82,6 +82,7 @@ static const char *expected(const char *name)
         return "args ! args 10 {\"int\":-7,\"bool\":true,\"double\":1.5,\"pointer\":\"0xbeef\","
                "\"json\":{\"a\": [1, 2]},\"text\":\"{no json\",\"dict\":{\"k\":\"v\\n\"},"
                "\"array\":[1,2]}\n";
+    if (strcmp(name, "steps") == 0) return "steps ! steps 1010 \nsteps ! second 1042 \n";
     if (strcmp(name, "typed") == 0)
         return "typed ! typed 10 {\"value\":{\"kind\":\"ROUND\"},\"other\":\"2 bytes\","
                "\"wheel\":{\"spokes\":[7,-1,5,6],\"kind\":\"ROUND\",\"note\":9,"
