@@ -129,7 +129,7 @@ static mrd__str keep(mrd__pf_schema *schema, mrd__str text)
     return (mrd__str){mrd__arena_text(&schema->texts, text.data, text.size), text.size};
 }
 
-/* Names are made of the names around them: without a limit a small file could ask for any memory. */
+/* Names are made of the names around them: a small file could ask for any memory. */
 static bool is_full(const mrd__pf_schema *schema)
 {
     return schema->texts.total > MRD__PF_MAX_SCHEMA_TEXT;

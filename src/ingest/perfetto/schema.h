@@ -1,8 +1,8 @@
 /* What the typed fields of track events are called.
  *
  * A writer may extend TrackEvent by messages of its own (Chrome has some hundred) and puts their
- * descriptors into the trace. From them, and from the few messages that TrackEvent has itself, typed
- * fields become args with the names that the writer's own JSON gives them. */
+ * descriptors into the trace. From them, and from the few messages that TrackEvent has itself,
+ * typed fields become args with the names that the writer's own JSON gives them. */
 #ifndef MRD_INGEST_PERFETTO_SCHEMA_H
 #define MRD_INGEST_PERFETTO_SCHEMA_H
 
