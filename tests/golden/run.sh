@@ -14,7 +14,8 @@ if [ ! -x "$MERIDIAN" ]; then
     exit 1
 fi
 bad=0
-parts='cases index cli pairing windows reports merge merging perfetto query convert data slurm'
+parts='cases index cli pairing windows reports merge merging perfetto query convert data sim'
+parts="$parts evaluation slurm"
 for part in $parts; do
     node "tests/golden/$part.mjs" "$@" || bad=1
 done

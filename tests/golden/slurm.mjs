@@ -71,7 +71,8 @@ await test("slurm/no sbatch, wrong use", async () => {
 await test("slurm/parts and resuming, as the tasks do", async () => {
   const places = ["--data", "plain"]
   for (const part of ["0/5", "3/5", "0/5", "1/5", "2/5", "4/5"])
-    expectSame(part, run(["sim", "sweep", "spec.json", "--resume", "--part", part, ...places]).code, 0)
+    expectSame(part, run(["sim", "sweep", "spec.json", "--resume", "--part", part,
+      ...places]).code, 0)
   expectSame("runs", results(places).total, 8)
   expectSame("what a second sweep says",
     run(["sim", "sweep", "spec.json", "--resume", "--json", ...places]).out, "")
@@ -96,7 +97,8 @@ async function array(places, env) {
   await finished(env)
   const second = results(places, env)
   expectSame("rows after a second array", sorted(second), sorted(first))
-  expectSame("kept", second.results.filter((row) => first.results.some((r) => r.id === row.id)).length,
+  expectSame("kept", second.results.filter((row) => first.results.some((r) => r.id ===
+    row.id)).length,
     6)
   submit(places, env)
   await finished(env)
@@ -113,7 +115,8 @@ if (cluster.status !== 0) {
 } else {
   await test("slurm/a job array into SQLite", () => array(["--data", join(scratch, "da ta")], env))
   await test("slurm/a partition that is none", async () => {
-    const got = run(["sim", "sweep", "spec.json", "--slurm", "--data", "e", "--partition", "no"], env)
+    const got = run(["sim", "sweep", "spec.json", "--slurm", "--data", "e", "--partition", "no"],
+      env)
     if (got.code !== 1 || !/^meridian: sbatch ended with 1: .*invalid partition/i.test(got.said))
       throw new Wrong(`${got.code}: ${got.said}`)
     expectSame("what stays", readdirSync(join(scratch, "e/slurm")), [])
