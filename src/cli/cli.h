@@ -91,6 +91,10 @@ mrd_sink mrd__cli_stdout(void);
 /* Write all of buf to standard output and free it; returns the exit code. */
 int mrd__cli_print(mrd__buf *buf);
 
+/* Open the result store that --data and --store name and say what its repair did and found. Returns
+ * MRD__EXIT_DONE or the exit code, the error said. */
+int mrd__cli_store(const mrd__cli *cli, mrd_results **out);
+
 /* A document as compact JSON; doubles read back as they were. NULL is null. */
 struct json_t;
 void mrd__cli_json(mrd__buf *out, const struct json_t *value);

@@ -106,16 +106,13 @@ int mrd__cmd_results_compare(const mrd__cli *cli)
 {
     mrd_results *results = NULL;
     mrd_error error = {0};
-    mrd__buf folder = {0};
-    mrd__cli_data_dir(cli, &folder);
-    mrd_status status =
-        mrd_results_open(folder.data, mrd__cli_value(cli, "store"), &results, &error);
-    mrd__buf_reset(&folder);
-    if (status != MRD_OK) return mrd__cli_fail(&error);
+    mrd_status status = MRD_OK;
+    int code = mrd__cli_store(cli, &results);
+    if (code != MRD__EXIT_DONE) return code;
     json_t *rows = json_array();
     for (size_t i = 0; i < cli->operands.count && status == MRD_OK; i++)
         status = read_row(results, cli->operands.data[i], rows, &error);
-    int code = status == MRD_OK ? print_rows(cli, rows) : mrd__cli_fail(&error);
+    code = status == MRD_OK ? print_rows(cli, rows) : mrd__cli_fail(&error);
     json_decref(rows);
     mrd_results_close(&results);
     return code;

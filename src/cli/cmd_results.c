@@ -3,16 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static int open_store(const mrd__cli *cli, mrd_results **out)
-{
-    mrd__buf folder = {0};
-    mrd_error error = {0};
-    mrd__cli_data_dir(cli, &folder);
-    mrd_status status = mrd_results_open(folder.data, mrd__cli_value(cli, "store"), out, &error);
-    mrd__buf_reset(&folder);
-    return status == MRD_OK ? MRD__EXIT_DONE : mrd__cli_fail(&error);
-}
-
 /* The command's own options but those named in except as parameters: `-` is `_`. */
 static mrd_params *own_params(const mrd__cli *cli, const char *except)
 {
@@ -43,7 +33,7 @@ static bool id_of(const mrd__cli *cli, const char *text, int64_t *id)
 int mrd__cmd_results_add(const mrd__cli *cli)
 {
     mrd_results *results = NULL;
-    int code = open_store(cli, &results);
+    int code = mrd__cli_store(cli, &results);
     if (code != MRD__EXIT_DONE) return code;
     mrd_params *fields = own_params(cli, "experiment link");
     mrd_error error = {0};
@@ -67,7 +57,7 @@ int mrd__cmd_results_add(const mrd__cli *cli)
 int mrd__cmd_results_list(const mrd__cli *cli)
 {
     mrd_results *results = NULL;
-    int code = open_store(cli, &results);
+    int code = mrd__cli_store(cli, &results);
     if (code != MRD__EXIT_DONE) return code;
     mrd_params *filters = own_params(cli, "");
     mrd_sink sink = mrd__cli_stdout();
@@ -85,7 +75,7 @@ int mrd__cmd_results_show(const mrd__cli *cli)
     int64_t id;
     mrd_results *results = NULL;
     if (!id_of(cli, cli->operands.data[0], &id)) return MRD__EXIT_USAGE;
-    int code = open_store(cli, &results);
+    int code = mrd__cli_store(cli, &results);
     if (code != MRD__EXIT_DONE) return code;
     mrd_sink sink = mrd__cli_stdout();
     mrd_error error = {0};
@@ -106,7 +96,7 @@ int mrd__cmd_results_rm(const mrd__cli *cli)
         if (!id_of(cli, cli->operands.data[i], &id)) return MRD__EXIT_USAGE;
     }
     mrd_results *results = NULL;
-    int code = open_store(cli, &results);
+    int code = mrd__cli_store(cli, &results);
     if (code != MRD__EXIT_DONE) return code;
     mrd_error error = {0};
     mrd_status status = MRD_OK;

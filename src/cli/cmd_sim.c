@@ -17,18 +17,6 @@ static bool stores(const mrd__cli *cli)
     return mrd__cli_has(cli, "data") || mrd__cli_has(cli, "store");
 }
 
-static int open_store(const mrd__cli *cli, mrd_results **out)
-{
-    mrd__buf folder = {0};
-    mrd_error error = {0};
-    *out = NULL;
-    if (!stores(cli)) return MRD__EXIT_DONE;
-    mrd__cli_data_dir(cli, &folder);
-    mrd_status status = mrd_results_open(folder.data, mrd__cli_value(cli, "store"), out, &error);
-    mrd__buf_reset(&folder);
-    return status == MRD_OK ? MRD__EXIT_DONE : mrd__cli_fail(&error);
-}
-
 static mrd_status read_spec(const mrd__cli *cli, mrd__buf *out, mrd_error *error)
 {
     const char *path = cli->operands.data[0];
@@ -113,7 +101,7 @@ static int with_store(const mrd__cli *cli, mrd_sim_options *options, simulation 
 {
     mrd__buf spec = {0};
     mrd_error error = {0};
-    int code = open_store(cli, &options->results);
+    int code = stores(cli) ? mrd__cli_store(cli, &options->results) : MRD__EXIT_DONE;
     if (code != MRD__EXIT_DONE) return code;
     mrd_status status = read_spec(cli, &spec, &error);
     if (status != MRD_OK)

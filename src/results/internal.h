@@ -17,6 +17,7 @@ struct mrd__results {
     bool watching_ends;    /* who waits for changes of tasks shall end */
     char *data_dir;        /* absolute */
     char store_id[33];     /* made with the store */
+    mrd__buf list_room;    /* of an earlier list, empty: its memory is touched already */
     mrd__buf report;       /* of the repair at opening, a line each */
     mrd__workers *workers; /* or NULL */
 };

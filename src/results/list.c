@@ -5,6 +5,7 @@
 
 #include "results/internal.h"
 
+#define ROOM_MAX (16u << 20) /* bytes kept between lists; 1,000 rows of 100 chips have 10 MB */
 #define FILTER_VALUES_MAX 48 /* of one question; a statement of PostgreSQL's driver takes 64 */
 
 static const char *const sort_fields[] = {"created_at", "total_latency_ns", "msg_size_bytes",
@@ -237,7 +238,10 @@ static void write_json_row(const mrd__db_rows *row, mrd__buf *out)
         if (!column->listed) continue;
         if (strcmp(column->name, "trace_file_path") == 0)
             has_trace = mrd__db_value_at(row, (int)i, MRD__DB_TEXT).type != MRD__DB_NULL;
-        mrd__buf_printf(out, "%s\"%s\":", i ? "," : "", column->name);
+        if (i) mrd__buf_char(out, ',');
+        mrd__buf_char(out, '"');
+        mrd__buf_text(out, column->name);
+        mrd__buf_text(out, "\":");
         mrd__column_json(row, (int)i, column, out);
     }
     mrd__buf_printf(out, ",\"has_trace\":%s}", has_trace ? "true" : "false");
@@ -296,6 +300,20 @@ static mrd_status write_list(mrd__results *results, const list_query *query, mrd
     return status;
 }
 
+/* Keep the memory of an answer for the next one; new memory costs more than what is written to it.
+ */
+static void keep_room(mrd__results *results, mrd__buf *out)
+{
+    mrd__buf_clear(out);
+    pthread_mutex_lock(&results->mutex);
+    if (!results->list_room.data && out->capacity <= ROOM_MAX) {
+        results->list_room = *out;
+        *out = (mrd__buf){0};
+    }
+    pthread_mutex_unlock(&results->mutex);
+    mrd__buf_reset(out);
+}
+
 mrd_status mrd__results_list(mrd__results *results, const mrd__field *filters, size_t count,
                              mrd_format format, const mrd_sink *sink, mrd_error *error)
 {
@@ -304,11 +322,13 @@ mrd_status mrd__results_list(mrd__results *results, const mrd__field *filters, s
     mrd_status status = build_query(&query, filters, count, error);
     if (status == MRD_OK) {
         pthread_mutex_lock(&results->mutex);
+        out = results->list_room;
+        results->list_room = (mrd__buf){0};
         status = write_list(results, &query, format, &out, error);
         pthread_mutex_unlock(&results->mutex);
     }
     if (status == MRD_OK) status = mrd__buf_flush(&out, sink, error);
     mrd__filter_reset(&query.filter);
-    mrd__buf_reset(&out);
+    keep_room(results, &out);
     return status;
 }

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 
-#define MRD__RESULTS_SCHEMA 3             /* newest version this program knows */
+#define MRD__RESULTS_SCHEMA 4             /* newest version this program knows */
 #define MRD__RESULTS_PAGE_SIZE 50         /* default of page_size */
 #define MRD__RESULTS_PAGE_MAX 1000        /* rows of one answer */
 #define MRD__RESULTS_FIELD_MAX (16 << 20) /* bytes of one field: counters of 10^5 links */

@@ -83,6 +83,12 @@ static const char *const migrations[MRD__RESULTS_SCHEMA] = {
     "CREATE INDEX results_filter ON comm_eval_results(created_at, id, experiment_id, primitive,"
     " algorithm, algorithm_used, topology_name, msg_size_bytes, total_latency_ns,"
     " bus_bw_gb_per_s);",
+
+    /* The counters last: SQLite reads a row front to back, and lists want what stood behind them. */
+    "ALTER TABLE comm_eval_results ADD COLUMN moved TEXT;"
+    "UPDATE comm_eval_results SET moved = stats;"
+    "ALTER TABLE comm_eval_results DROP COLUMN stats;"
+    "ALTER TABLE comm_eval_results RENAME COLUMN moved TO stats;",
 };
 
 const mrd__column *mrd__column_of(const char *name)
@@ -224,6 +230,7 @@ void mrd__results_close(mrd__results **handle)
     mrd__db_close(&results->db);
     pthread_cond_destroy(&results->tasks_changed);
     pthread_mutex_destroy(&results->mutex);
+    mrd__buf_reset(&results->list_room);
     mrd__buf_reset(&results->report);
     mrd__free(results->data_dir);
     mrd__free(results);

@@ -13,6 +13,13 @@
 
 extern char **environ;
 
+/* What opening the store repaired or missed; who started the server may read it. */
+static void tell_report(const mrd_results *results)
+{
+    const char *report = results ? mrd_results_report(results) : "";
+    if (report[0] && write(STDERR_FILENO, report, strlen(report)) < 0) errno = 0;
+}
+
 static mrd_status print_line(const char *text, mrd_error *error)
 {
     size_t size = strlen(text);
@@ -51,6 +58,7 @@ mrd_status mrd__server_run(const mrd__server_options *options, mrd_error *error)
     signal(SIGPIPE, SIG_IGN);
     mrd_status status = mrd__server_start(options, &server, &port, error);
     if (status == MRD_OK) {
+        tell_report(mrd__server_context_of(server)->results);
         snprintf(url, sizeof url, "http://%s:%u", mrd__server_context_of(server)->address, port);
         snprintf(line, sizeof line, "listening on %s\n", url);
         status = print_line(line, error);

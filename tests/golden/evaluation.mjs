@@ -352,6 +352,30 @@ await test("evaluation/without a data folder's rows", async () => {
   await empty.kill("SIGTERM")
 })
 
+await test("evaluation/what a crash left is told, by commands and the server", async () => {
+  writeFileSync(join(scratch, "traced.json"), JSON.stringify({ ...base, trace: { enabled: true } }))
+  const run = (...args) => meridian([...args, "--data", "lost"], scratch)
+  for (let i = 0; i < 8; i++) await run("sim", "run", "traced.json")
+  const folder = join(scratch, "lost/traces/1")
+  expectSame("quiet", (await run("results", "list")).stderr, "")
+  writeFileSync(join(folder, "99_trace.parquet"), "of a run whose row never came")
+  rmSync(join(folder, "2_trace.parquet"))
+  const gone = "result 2: its trace traces/1/2_trace.parquet is gone\n"
+  const first = await run("results", "list")
+  const told = first.stderr.replaceAll(/removed \S*lost/g, "removed lost")
+  expectSame("told", [first.code, told], [0, "meridian: removed lost/traces/1/99_trace.parquet, " +
+    `which no result names\nmeridian: ${gone}`])
+  expectSame("removed", existsSync(join(folder, "99_trace.parquet")), false)
+  expectSame("told again", (await run("results", "show", "1")).stderr, `meridian: ${gone}`)
+  const one = await serve("lost")
+  expectSame("by the server", one.said, gone)
+  await refuses(one, "GET", `${list}/2/trace`, 404, "trace_file_missing", /./)
+  await one.kill("SIGTERM")
+  for (const id of [1, 3, 4, 5, 6, 7]) rmSync(join(folder, `${id}_trace.parquet`))
+  const many = (await run("results", "compare", "7", "8")).stderr.split("\n")
+  expectSame("many", [many.length, many[5]], [7, "meridian: and 2 more files or traces like these"])
+})
+
 for (const child of started) child.kill("SIGKILL")
 rmSync(scratch, { recursive: true, force: true })
 finish()

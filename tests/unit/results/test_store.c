@@ -231,7 +231,8 @@ static void test_migration(void **state)
     kit_add(f, "old", "ring", "5");
     OK(mrd__db_script(
         f->results->db,
-        "DROP TABLE tasks; DROP TABLE meta; DROP INDEX results_task; "
+        "UPDATE comm_eval_results SET stats = '{}'; DROP TABLE tasks; DROP TABLE meta; DROP INDEX "
+        "results_task; "
         "DROP INDEX results_latency; DROP INDEX results_bandwidth; DROP INDEX results_filter",
         NULL));
     if (kit_url) OK(mrd__db_script(f->results->db, "DELETE FROM meridian_schema", NULL));
@@ -239,6 +240,7 @@ static void test_migration(void **state)
     kit_reopen(f);
     assert_int_equal(kit_number(f, "SELECT count(*) FROM tasks"), 0);
     assert_int_equal(kit_number(f, "SELECT msg_size_bytes FROM comm_eval_results"), 5);
+    assert_int_equal(kit_number(f, "SELECT count(*) FROM comm_eval_results WHERE stats = '{}'"), 1);
     int version = 0;
     OK(f->results->db->driver->version(f->results->db, &version, NULL));
     assert_int_equal(version, MRD__RESULTS_SCHEMA);
