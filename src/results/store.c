@@ -84,7 +84,7 @@ static const char *const migrations[MRD__RESULTS_SCHEMA] = {
     " algorithm, algorithm_used, topology_name, msg_size_bytes, total_latency_ns,"
     " bus_bw_gb_per_s);",
 
-    /* The counters last: SQLite reads a row front to back, and lists want what stood behind them. */
+    /* The counters last: SQLite reads a row front to back, and lists want what stood behind. */
     "ALTER TABLE comm_eval_results ADD COLUMN moved TEXT;"
     "UPDATE comm_eval_results SET moved = stats;"
     "ALTER TABLE comm_eval_results DROP COLUMN stats;"
