@@ -260,7 +260,7 @@ static void path_text(mrd__buf *out, const mrd__store *store, uint32_t index)
     const mrd__clock *clock = &store->clocks[index];
     mrd__buf_text(out, "         ");
     clock_text(out, store, index, clock->file);
-    mrd__buf_printf(out, ", %" PRIu64 " facts", clock->facts);
+    mrd__buf_printf(out, ", %" PRIu64 " fact%s", clock->facts, clock->facts == 1 ? "" : "s");
     if (index == store->trace_clock)
         mrd__buf_text(out, ": trace time");
     else if (!clock->reached)

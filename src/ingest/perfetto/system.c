@@ -39,11 +39,14 @@ static void tree_thread(mrd__pf *pf, const mrd__pf_packet *packet, mrd__str mess
     mrd__pf_name_lane(&pf->threads.data[thread], MRD__PF_NAME_TREE, name);
 }
 
-/* Text of a field as it stands, cut to what names of machines need. */
-static const char *short_text(mrd__str text, char *out, size_t size)
+/* Text of a field, cut to what names of machines need, between characters. */
+static const char *short_text(mrd__pf *pf, mrd__str field, char *out, size_t size)
 {
+    mrd__str text = mrd__pf_utf8(pf, field);
     size_t count = text.size < size - 1 ? text.size : size - 1;
-    memcpy(out, text.data, count);
+    while (count < text.size && count > 0 && ((unsigned char)text.data[count] & 0xc0) == 0x80)
+        count--;
+    if (count > 0) memcpy(out, text.data, count);
     out[count] = '\0';
     return out;
 }
@@ -56,18 +59,18 @@ void mrd__pf_system_info(mrd__pf *pf, const mrd__pf_packet *packet, mrd__str mes
     for (mrd__pb_field f; mrd__pb_next(&at, &f);) {
         if (f.key == PB_VARINT(SYSTEM_NUM_CPUS)) facts.num_cpus = (uint32_t)f.value;
         if (f.key == PB_BYTES(SYSTEM_MACHINE_NAME))
-            facts.name = short_text(f.bytes, texts[0], sizeof texts[0]);
+            facts.name = short_text(pf, f.bytes, texts[0], sizeof texts[0]);
         if (f.key != PB_BYTES(SYSTEM_UTSNAME)) continue;
         mrd__pb uts = mrd__pb_of(f.bytes);
         for (mrd__pb_field u; mrd__pb_next(&uts, &u);) {
             if (u.key == PB_BYTES(UTS_SYSNAME))
-                facts.sysname = short_text(u.bytes, texts[1], sizeof texts[1]);
+                facts.sysname = short_text(pf, u.bytes, texts[1], sizeof texts[1]);
             if (u.key == PB_BYTES(UTS_VERSION))
-                facts.version = short_text(u.bytes, texts[2], sizeof texts[2]);
+                facts.version = short_text(pf, u.bytes, texts[2], sizeof texts[2]);
             if (u.key == PB_BYTES(UTS_RELEASE))
-                facts.release = short_text(u.bytes, texts[3], sizeof texts[3]);
+                facts.release = short_text(pf, u.bytes, texts[3], sizeof texts[3]);
             if (u.key == PB_BYTES(UTS_MACHINE))
-                facts.arch = short_text(u.bytes, texts[4], sizeof texts[4]);
+                facts.arch = short_text(pf, u.bytes, texts[4], sizeof texts[4]);
         }
     }
     mrd__writer_machine(pf->writer, pf->file, packet->machine, &facts);

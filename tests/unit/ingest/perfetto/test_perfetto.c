@@ -153,6 +153,27 @@ static void test_compressed(void **state)
     }
 }
 
+/* A long name of a machine is cut between characters. */
+static void test_machine_name(void **state)
+{
+    (void)state;
+    char name[130];
+    mrd__buf bytes = {0};
+    mrd__buf system = {0};
+    mrd__buf packet = {0};
+    memset(name, 'a', 126);
+    memcpy(name + 126, "\xc3\xa9", 3);
+    put_text(&system, SYSTEM_MACHINE_NAME, name);
+    put_message(&packet, PACKET_SYSTEM_INFO, &system);
+    put_message(&bytes, TRACE_PACKET, &packet);
+    mrd__store *store = open_bytes((mrd__str){bytes.data, bytes.size});
+    mrd__str got = mrd__store_str(store, store->machines[0].name);
+    name[126] = '\0';
+    assert_true(mrd__str_is(got, name));
+    mrd__buf_reset(&bytes);
+    mrd__store_destroy(&store);
+}
+
 /* A cut inside a packet is told and costs that packet alone; one between packets is none. */
 static void test_cuts(void **state)
 {
@@ -230,7 +251,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_samples), cmocka_unit_test(test_compressed),
         cmocka_unit_test(test_cuts),    cmocka_unit_test(test_wire),
-        cmocka_unit_test(test_corpus),
+        cmocka_unit_test(test_corpus),  cmocka_unit_test(test_machine_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
