@@ -119,6 +119,12 @@ typedef struct mrd__duck_kv {
     mrd__str value;
 } mrd__duck_kv;
 
+/* Walks the counts and lengths in the footer of the Parquet file fd, which DuckDB believes before
+ * it reads on. bad_trace where they leave the footer, footer_too_long past 64 MiB; a file without a
+ * readable footer is left to DuckDB's own words. mrd__duck_parquet_kv does it; call it before any
+ * other question to a file. Any thread. */
+MRD_MUST_CHECK mrd_status mrd__duck_check_footer(int fd, mrd_error *error);
+
 /* Each key-value pair of the file's metadata in file order; key and value borrowed for the call.
  * A status other than MRD_OK ends the walk. */
 typedef mrd_status (*mrd__duck_kv_fn)(void *ctx, mrd__str key, mrd__str value, mrd_error *error);

@@ -13,6 +13,7 @@
 mrd_status mrd__duck_parquet_kv(mrd__duck *duck, int fd, mrd__duck_kv_fn fn, void *ctx,
                                 mrd_error *error)
 {
+    MRD__TRY(mrd__duck_check_footer(fd, error));
     char name[MRD__DUCK_FD_NAME];
     mrd__str param = mrd__str_of(mrd__duck_fd_name(fd, name));
     mrd__duck_rows *rows = NULL;

@@ -50,7 +50,9 @@ static mrd_status read_table(reading *r, const char *name, const char *columns, 
     if (fd < 0) return mrd__fail_errno(error, path, "cannot open the table");
     mrd__buf_printf(&sql, "SELECT %s FROM read_parquet('%s')", columns,
                     mrd__duck_fd_name(fd, fd_name));
-    mrd_status status = mrd__duck_query(r->duck, sql.data, NULL, 0, &rows, error);
+    mrd_status status = mrd__duck_check_footer(fd, error);
+    bool damaged = status != MRD_OK;
+    if (!damaged) status = mrd__duck_query(r->duck, sql.data, NULL, 0, &rows, error);
     while (status == MRD_OK && chunk.rows > 0) {
         status = mrd__duck_rows_next(rows, &chunk, error);
         for (size_t i = 0; status == MRD_OK && i < chunk.rows; i++)
@@ -59,7 +61,7 @@ static mrd_status read_table(reading *r, const char *name, const char *columns, 
     mrd__duck_rows_close(&rows);
     mrd__buf_reset(&sql);
     close(fd);
-    if (status != MRD_ERR_INTERNAL) return status;
+    if (status != MRD_ERR_INTERNAL && !damaged) return status;
     return mrd__fail(error, MRD_ERR_FORMAT, "bad_table", "%s: %s", path,
                      error != NULL ? error->message : "");
 }

@@ -463,6 +463,42 @@ static void ends_out_of_range(void **state)
     }
 }
 
+/* What a footer announces is checked before DuckDB makes room for it. */
+static void footers_that_announce_too_much(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes;
+        size_t size;
+        const char *what;
+    } cases[] = {
+        /* field 1 (i32) 2; field 5, the key-value pairs: a list of 2^28 - 1 structs */
+        {"\x15\x02\x49\xfc\xff\xff\xff\x7f\x00", 9, "268435455 entries of a list"},
+        {"\x15\x02\x48\xe8\x07\x00", 6, "1000 bytes of a text"},
+        {"\x15\x02\x4b\xe8\x07\x88\x00", 7, "1000 entries of a map"},
+        {"\x15\x02\x4f\x00", 4, "15 as the type of a value"},
+        {"\x15\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80", 12, "longer than 64 bits"},
+        {"\x15\x02", 2, "past the end"},
+        {"\x1c\x1c\x1c\x1c\x1c\x1c\x1c\x1c\x1c\x1c\x1c\x1c\x1c\x1c\x1c\x1c\x1c\x1c\x1c\x1c"
+         "\x1c\x1c\x1c\x1c\x1c\x1c\x1c\x1c\x1c\x1c\x1c\x1c\x1c\x1c\x1c\x1c\x1c\x1c\x1c\x1c",
+         40, "32 levels"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        mrd__buf file = {0};
+        mrd_error error = {0};
+        char tail[8] = {(char)cases[i].size, 0, 0, 0, 'P', 'A', 'R', '1'};
+        mrd__buf_text(&file, "PAR1");
+        mrd__buf_add(&file, cases[i].bytes, cases[i].size);
+        mrd__buf_add(&file, tail, sizeof tail);
+        assert_int_equal(
+            mrd__file_write_atomic(path_of("footer.parquet"), file.data, file.size, &error),
+            MRD_OK);
+        mrd__buf_reset(&file);
+        check_refused(path_of("footer.parquet"), cases[i].what);
+        check_refused(path_of("footer.parquet"), "footer is damaged");
+    }
+}
+
 /* Cut anywhere, or not Parquet at all: one error, and the next file still opens. */
 static void damaged_files(void **state)
 {
@@ -559,6 +595,7 @@ int main(void)
         cmocka_unit_test(the_first_bad_row_is_named),
         cmocka_unit_test(bad_columns),
         cmocka_unit_test(ends_out_of_range),
+        cmocka_unit_test(footers_that_announce_too_much),
         cmocka_unit_test(damaged_files),
         cmocka_unit_test(a_sink_can_stop),
     };
