@@ -250,7 +250,8 @@ async function events(enough, during) {
   let text = "", begun
   const late = setTimeout(() => stop.abort(), 60000)
   try {
-    begun = during()
+    begun = during(got)
+    begun.catch(() => stop.abort())
     for await (const part of reply.body) {
       text += decoder.decode(part, { stream: true })
       for (let end; (end = text.indexOf("\n\n")) >= 0; text = text.slice(end + 2)) {
@@ -258,7 +259,6 @@ async function events(enough, during) {
         if (line.startsWith("data: ")) got.push(JSON.parse(line.slice(6)))
         else if (!line.startsWith(":")) throw new Wrong(`the stream says ${line}`)
       }
-      await begun
       if (enough(got)) return got
     }
   } finally {
@@ -274,12 +274,15 @@ await test("evaluation/events and cancelling", async () => {
   let ids = []
   const ends = (got) => ids.length === 4 && ids.every((id) => got.some(
     (e) => e.id === id && ["done", "cancelled", "failed"].includes(e.state)))
-  const got = await events(ends, async () => {
+  const last = (got, id) => got.findLast((e) => e.id === id)?.state
+  const got = await events(ends, async (seen) => {
     const posted = await server.ask("POST", "/api/evaluation/tasks",
       { experiment: "slow", spec: { ...slow, seed: [1, 2, 3, 4] } })
     ids = posted.body.task_ids
-    await until("two running", async () =>
-      (await server.get("/api/evaluation/tasks?state=running")).total === 2)
+    // The stream tells the newest state of a task, not each one between: here the two that wait
+    // stay as they are until it has told of them.
+    await until("two running and two waiting", async () =>
+      show(ids.map((id) => last(seen, id)).sort()) === show(["queued", "queued", "running", "running"]))
     const slowly =
       (await server.get("/api/evaluation/experiments")).experiments.find((e) => e.name === "slow")
     await refuses(server, "DELETE", `/api/evaluation/experiments/${slowly.id}`, 409, "running",
@@ -291,7 +294,9 @@ await test("evaluation/events and cancelling", async () => {
   })
   for (const id of ids) {
     const states = got.filter((e) => e.id === id).map((e) => e.state)
-    if (states.at(-1) !== "cancelled" || !states.includes("queued")) throw new Wrong(show(states))
+    const order = states.map((state) => ["queued", "running", "cancelled"].indexOf(state))
+    if (states.at(-1) !== "cancelled" || order.some((at, i) => at < (order[i - 1] ?? 0)))
+      throw new Wrong(show(states))
   }
   if ("spec" in got[0]) throw new Wrong("an event carries its spec")
   expectSame("no results", (await server.get(`${list}?experiment=slow`)).total, 0)
