@@ -51,7 +51,7 @@ static mrd_status decode(parser *p, const mrd__json_token *token, mrd__str *out)
 void mrd__canonical_double(mrd__buf *out, double value)
 {
     char form[40];
-    char digits[24];
+    char digits[24] = "0";
     size_t count = 0;
     if (value == 0) {
         mrd__buf_char(out, '0');

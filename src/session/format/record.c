@@ -4,6 +4,8 @@
 #include "base/crc32c.h"
 #include "session/format/bytes.h"
 
+#define MAGIC UINT32_C(0x5244524d) /* "MRDR" as it stands, little-endian */
+
 static const uint8_t segment_magic[8] = "MRDSEG1"; /* the NUL is its eighth byte */
 
 const char *mrd__record_type_name(unsigned type)
@@ -65,7 +67,7 @@ uint32_t mrd__record_seal(uint8_t *out, unsigned type, unsigned flags, uint64_t 
 {
     mrd__assert(size <= MRD__RECORD_PAYLOAD_MAX && type < MRD__RECORD_TYPES);
     size_t space = mrd__record_space(size);
-    memcpy(out, "MRDR", 4);
+    mrd__put32(out, MAGIC);
     mrd__put32(out + 4, (uint32_t)size);
     mrd__put64(out + 8, sequence);
     mrd__put16(out + 16, (uint16_t)type);

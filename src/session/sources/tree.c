@@ -135,7 +135,7 @@ static void look(mrd__tree *tree)
         for (size_t i = 0; i < now.count; i++)
             look_at(tree, now.data[i]);
     } while (tree->members.count != before && tree->members.count < MRD__TREE_MEMBERS_MAX);
-    qsort(now.data, now.count, sizeof *now.data, by_number);
+    if (now.count > 1) qsort(now.data, now.count, sizeof *now.data, by_number);
     mrd__vec_reset(&tree->seen);
     tree->seen.data = now.data;
     tree->seen.count = now.count;
