@@ -33,6 +33,10 @@ typedef mrd_status (*mrd__recover_fn)(void *ctx, mrd__recovery *recovery, mrd__s
 MRD_MUST_CHECK mrd_status mrd__recovery_file(mrd__recovery *recovery, const char *name,
                                              mrd__str bytes, mrd_error *error);
 
+/* Names of a derived file's types, as mrd__recording_derive; before its bytes. Borrowed. */
+void mrd__recovery_names(mrd__recovery *recovery, mrd__file_kind kind, const char *const *names,
+                         size_t count);
+
 typedef struct mrd__recover_result {
     bool was_sealed;    /* nothing to do: sealed before (by finish, or by recover) */
     uint64_t sequences; /* newest sequence that is there */

@@ -24,7 +24,12 @@ typedef struct mrd__files {
     int (*rename_new)(void *ctx, const char *from, const char *to); /* fails where `to` exists */
     int (*unlink)(void *ctx, const char *path);
     int (*exists)(void *ctx, const char *path); /* 1, 0; -1: not to be found out */
-    uint64_t (*now_ns)(void *ctx);              /* monotonic */
+    /* The names in a folder but . and .., in any order. */
+    int (*list)(void *ctx, const char *path, void (*name)(void *name_ctx, const char *name),
+                void *name_ctx);
+    /* flock: exclusive, without waiting; -1 with EWOULDBLOCK where another has it. */
+    int (*lock)(void *ctx, int fd);
+    uint64_t (*now_ns)(void *ctx); /* monotonic */
 } mrd__files;
 
 /* The operating system itself. Static, any thread. */
@@ -42,6 +47,13 @@ int mrd__files_open(const mrd__files *files, const char *path, int flags, mode_t
                     mrd_error *error);
 MRD_MUST_CHECK mrd_status mrd__files_sync_folder(const mrd__files *files, const char *path,
                                                  mrd_error *error);
+/* The same of the folder that path is in. */
+MRD_MUST_CHECK mrd_status mrd__files_sync_parent(const mrd__files *files, const char *path,
+                                                 mrd_error *error);
+/* size bytes from offset on; *got less only where the file ends. */
+MRD_MUST_CHECK mrd_status mrd__files_pread(const mrd__files *files, int fd, uint64_t offset,
+                                           void *out, size_t size, size_t *got, const char *path,
+                                           mrd_error *error);
 /* path.tmp written, synced, made read-only, renamed to path, the folder synced. */
 MRD_MUST_CHECK mrd_status mrd__files_replace(const mrd__files *files, const char *path,
                                              const void *data, size_t size, mrd_error *error);

@@ -36,6 +36,17 @@ void mrd__reader_follow(mrd__reader *reader, uint64_t sequence, uint64_t records
     reader->records = records;
 }
 
+void mrd__reader_resume(mrd__reader *reader, const mrd__reader *noted)
+{
+    mrd__assert(!reader->head_read && !reader->hashing && noted->head_read);
+    reader->head = noted->head;
+    reader->head_read = true;
+    reader->at = noted->at;
+    reader->chain = noted->chain;
+    reader->sequence = noted->sequence;
+    reader->records = noted->records;
+}
+
 void mrd__reader_hash(mrd__reader *reader)
 {
     mrd__assert(!reader->head_read);
@@ -83,13 +94,13 @@ static size_t whole_record(mrd__reader *reader, uint64_t offset, mrd__record *re
                            uint64_t *budget)
 {
     if (reader->size - offset < MRD__RECORD_HEAD) return 0;
-    const uint8_t *head = bytes_at(reader, offset, MRD__RECORD_HEAD, NULL);
+    const uint8_t *head = bytes_at(reader, offset, MRD__RECORD_HEAD, reader->error);
     if (head == NULL || memcmp(head, "MRDR", 4) != 0) return 0;
     uint32_t size = mrd__get32(head + 4);
     size_t space = mrd__record_space(size);
     if (size > MRD__RECORD_PAYLOAD_MAX || space > reader->size - offset) return 0;
     *budget -= space < *budget ? space : *budget;
-    head = *budget > 0 ? bytes_at(reader, offset, space, NULL) : NULL;
+    head = *budget > 0 ? bytes_at(reader, offset, space, reader->error) : NULL;
     if (head == NULL) return 0;
     record->type = mrd__get16(head + 16);
     record->flags = mrd__get16(head + 18);
@@ -105,7 +116,7 @@ static uint64_t next_magic(mrd__reader *reader, uint64_t from)
     while (reader->size > from && reader->size - from >= MRD__RECORD_HEAD) {
         uint64_t left = reader->size - from;
         size_t step = left < (1 << 16) ? (size_t)left : 1 << 16;
-        const uint8_t *part = bytes_at(reader, from, step, NULL);
+        const uint8_t *part = bytes_at(reader, from, step, reader->error);
         if (part == NULL) break;
         const uint8_t *hit = memmem(part, step, "MRDR", 4);
         if (hit != NULL) return from + (uint64_t)(hit - part);
@@ -118,7 +129,7 @@ static bool all_zero(mrd__reader *reader, uint64_t from, uint64_t to)
 {
     while (from < to) {
         size_t step = to - from < (1 << 16) ? (size_t)(to - from) : 1 << 16;
-        const uint8_t *part = bytes_at(reader, from, step, NULL);
+        const uint8_t *part = bytes_at(reader, from, step, reader->error);
         if (part == NULL) return false;
         for (size_t i = 0; i < step; i++)
             if (part[i] != 0) return false;
@@ -161,8 +172,16 @@ static mrd__read_step bad_at(mrd__reader *reader, const char *what)
     if (reader->state == MRD__STEP_FAILED) return MRD__STEP_FAILED;
     reader->bad = (mrd__bad_range){.from = reader->at, .what = what};
     measure(reader);
-    reader->state = MRD__STEP_BAD;
-    return MRD__STEP_BAD;
+    /* What could not be read is not called torn. */
+    if (reader->state != MRD__STEP_FAILED) reader->state = MRD__STEP_BAD;
+    return reader->state;
+}
+
+mrd__read_step mrd__reader_refuse(mrd__reader *reader, const char *what, mrd_error *error)
+{
+    mrd__assert(!reader->head_read && reader->state == MRD__STEP_RECORD);
+    reader->error = error;
+    return bad_at(reader, what);
 }
 
 /* ---- Steps ---- */
@@ -170,6 +189,7 @@ static mrd__read_step bad_at(mrd__reader *reader, const char *what)
 mrd__read_step mrd__reader_head(mrd__reader *reader, mrd_error *error)
 {
     if (reader->state != MRD__STEP_RECORD || reader->head_read) return reader->state;
+    reader->error = error;
     const uint8_t *in =
         reader->size < MRD__SEGMENT_HEAD ? NULL : bytes_at(reader, 0, MRD__SEGMENT_HEAD, error);
     if (in == NULL) return bad_at(reader, "the file ends inside the segment header");
@@ -186,7 +206,8 @@ static const char *check_checkpoint(mrd__reader *reader, const mrd__record *reco
 {
     mrd__checkpoint_payload checkpoint;
     if (!mrd__checkpoint_read(record, &checkpoint)) return "a checkpoint has another size";
-    if (checkpoint.records != reader->records || checkpoint.offset != record->offset)
+    bool known = reader->records < MRD__RECORDS_UNKNOWN;
+    if ((known && checkpoint.records != reader->records) || checkpoint.offset != record->offset)
         return "a checkpoint counts other records than there are before it";
     if (!reader->hashing) return NULL;
     uint8_t hash[32];
@@ -265,6 +286,7 @@ static const char *parse(mrd__reader *reader, mrd__record *record, mrd_error *er
 mrd__read_step mrd__reader_next(mrd__reader *reader, mrd__record *record, mrd_error *error)
 {
     if (reader->state != MRD__STEP_RECORD) return reader->state;
+    reader->error = error;
     if (!reader->head_read && mrd__reader_head(reader, error) != MRD__STEP_RECORD)
         return reader->state;
     if (reader->at == reader->size) {

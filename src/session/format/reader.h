@@ -48,6 +48,7 @@ typedef struct mrd__reader {
     bool hashing;
     mrd__sha256 hash; /* of [0, at) while hashing */
     mrd__read_step state;
+    mrd_error *error; /* of the step that runs */
     mrd__bad_range bad;
 } mrd__reader;
 
@@ -56,14 +57,22 @@ void mrd__reader_memory(mrd__reader *reader, const void *data, size_t size);
 /* Over a source; a window of 2 MiB + is taken. */
 void mrd__reader_source(mrd__reader *reader, const mrd__byte_source *source, uint64_t size);
 /* What must have come before: for segments after the first. sequence is the newest one before,
- * records their count. To be called before the first step. */
+ * records their count (MRD__RECORDS_UNKNOWN: checkpoints are not held to it). To be called before
+ * the first step. */
+#define MRD__RECORDS_UNKNOWN ((uint64_t)1 << 63)
 void mrd__reader_follow(mrd__reader *reader, uint64_t sequence, uint64_t records);
+/* Begin at a record's offset inside the file instead, with what was noted of an earlier reading:
+ * at, chain, sequence and records of a reader before that record. Before the first step. */
+void mrd__reader_resume(mrd__reader *reader, const mrd__reader *noted);
 /* Keep the SHA-256 of the bytes read and hold checkpoints to it. Before the first step. */
 void mrd__reader_hash(mrd__reader *reader);
 void mrd__reader_reset(mrd__reader *reader);
 
 /* Read and check the header alone (the first step does it, too). */
 mrd__read_step mrd__reader_head(mrd__reader *reader, mrd_error *error);
+/* Call the file bad from its first byte on, for what the caller knows of its header; before the
+ * first step. */
+mrd__read_step mrd__reader_refuse(mrd__reader *reader, const char *what, mrd_error *error);
 /* The next record; its payload is borrowed until the next step or reset. One thread. */
 mrd__read_step mrd__reader_next(mrd__reader *reader, mrd__record *record, mrd_error *error);
 
