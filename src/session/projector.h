@@ -10,13 +10,18 @@
 /* Series of one session: a frame record names them all (16 bytes each, 1 MiB). Readings of further
  * ones are counted, not kept. */
 #define MRD__SERIES_MAX 60000u
+/* Pairs of sourceId and kind, and processes whose state is known; envelopes of further ones are
+ * counted, nothing is computed of them. */
+#define MRD__STREAMS_MAX 16384u
+#define MRD__PIDS_MAX 16384u
+#define MRD__NAMES_MAX 1024u /* of clock domains and schemas; they are looked through */
 /* Frames of one second on one display; more makes fps unsupported while it lasts. */
 #define MRD__WINDOW_FRAMES_MAX 16384u
 /* Readings of connections that are remembered, to know them when they are sent again. */
 #define MRD__REPLAYS_MAX 65536u
 
 /* Where results go. Any function may be NULL. What they are given is borrowed until they return;
- * series and origins until the projector is destroyed. They must not call the projector. */
+ * series until the projector is destroyed. They must not call the projector. */
 typedef struct mrd__session_sink {
     void *ctx;
     void (*origin)(void *ctx, uint64_t sequence, const mrd__origin *origin); /* before its events */
@@ -46,7 +51,9 @@ void mrd__projector_end(mrd__projector *projector, uint64_t sequence, mrd__str s
 typedef struct mrd__projector_counts {
     uint64_t envelopes, events, samples, frames;
     uint64_t unknown_kinds; /* envelopes of which nothing is computed */
-    uint64_t beyond_limit;  /* readings of series above MRD__SERIES_MAX */
+    uint64_t beyond_limit;  /* readings of series, envelopes of streams above the limits, and
+                             * names too long to be one */
+    uint64_t bad_payloads;  /* that are no JSON object */
     uint64_t stopped;       /* `stopped` lines */
 } mrd__projector_counts;
 mrd__projector_counts mrd__projector_counted(const mrd__projector *projector);

@@ -71,7 +71,7 @@ typedef struct mrd__metric {
     uint32_t numer, denom; /* RATE: delta * numer / (dt_ns * denom); GAUGE: value * numer / denom */
     const char *divisor;   /* member of the payload that divides further (nCpu); NULL: none */
     unsigned breaks, flags;
-    const char *bridge; /* what time of the host is used for; "" : nothing */
+    const char *bridge; /* what time of the host is used for; NULL: nothing */
     const char *aggregate;
     const char *order; /* which quality wins where several conditions fail */
     const char *definition_version;

@@ -68,7 +68,7 @@ typedef struct mrd__origin {
 typedef struct mrd__domain_event {
     mrd__domain_type type;
     uint64_t sequence;         /* of the raw envelope */
-    const mrd__origin *origin; /* borrowed: as long as the projector */
+    const mrd__origin *origin; /* borrowed until the callback returns */
     mrd__identity_status identity;
     bool has_host_receive, has_source_time;
     mrd__host_ns host_receive;

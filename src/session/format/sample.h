@@ -93,6 +93,8 @@ typedef struct mrd__sample {
     int64_t time_ns;           /* ok: the time it stands for, at least 0. Gauges: since the
                                   * previous reading, within twice the cadence that the source
                                   * told; rates: dt; frame times: the frame time */
+    int64_t covered_ns;        /* time of the host since the previous reading of the series,
+                                  * at most the metric's freshness: what its quality holds for */
     uint64_t delta;            /* rates, when ok */
     uint32_t div;              /* rates, when ok: further divisor (cores); at least 1 */
 } mrd__sample;
