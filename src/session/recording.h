@@ -144,7 +144,7 @@ typedef struct mrd__finish {
     mrd__str end_event; /* payload of the last lifecycle record; none where data is NULL */
     /* JSON object with the members that the manifest takes from its caller: counts by source and
      * quality, gaps, registry and definition versions, timebases, ... Names that the manifest has
-     * itself (see docs/session-format.md) are refused: MRD_ERR_ARGUMENT "facts". */
+     * itself (see session/format/record.h) are refused: MRD_ERR_ARGUMENT "facts". */
     const char *facts;
     /* Seal as incomplete for these reasons; none: completed, or refused. */
     const char *const *reasons;

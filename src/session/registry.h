@@ -92,7 +92,7 @@ void mrd__registry_hash(const mrd__metric *metric, char out[65]);
 const char *mrd__metric_kind_name(mrd__metric_kind kind);
 const char *mrd__metric_status_name(mrd__metric_status status);
 const char *mrd__metric_evidence_name(mrd__metric_evidence evidence);
-/* docs/metrics.md. */
+/* The registry as a page of Markdown. */
 void mrd__registry_document(mrd__buf *out);
 /* {"definitions": "metrics.v1", "metrics": {id: version, ...}}, members sorted: for manifests. */
 void mrd__registry_versions(mrd__buf *out);

@@ -1,4 +1,4 @@
-/* docs/metrics.md, and the registry's part of manifests. */
+/* The registry as a page, and the registry's part of manifests. */
 #include "session/registry.h"
 
 #include <string.h>
@@ -65,8 +65,8 @@ static void add_metric(mrd__buf *out, const mrd__metric *m)
 static const char head[] =
     "# Metrics\n"
     "\n"
-    "This page is made from the registry (`src/session/registry.c`) by `tools/metrics.sh`; a test\n"
-    "compares. Definitions: `" MRD__DEFINITIONS "`.\n"
+    "This page is made from the registry (`src/session/registry.c`). Definitions:\n"
+    "`" MRD__DEFINITIONS "`.\n"
     "\n"
     "A value is published only when it decoded and identity, scope, clock, window, continuity and\n"
     "run conditions hold. Otherwise the sample has no number and one of `warmup`, `missing`,\n"

@@ -68,7 +68,7 @@ static inline mrd__span_ns mrd__elapsed_timeline(mrd__timeline_ns from, mrd__tim
 }
 
 /* The time from one point to another of the same domain, by the type of the first. The second must
- * have the same type, else it does not compile (tests/unit/session/mixed). */
+ * have the same type, else it does not compile. */
 #define mrd__elapsed(from, to)                                                                     \
     _Generic((from), mrd__host_ns                                                                  \
              : mrd__elapsed_host, mrd__source_ns                                                   \

@@ -43,7 +43,7 @@ static mrd__read_step read_all(mrd__reader *reader, mrd__buf *data, uint64_t *re
     return step;
 }
 
-/* The bytes as docs/session-format.md has them. */
+/* The bytes as session/format/record.h has them. */
 static void test_layout(void **state)
 {
     (void)state;
