@@ -176,6 +176,8 @@ static void delete_trace(mrd__request *request, mrd__reply *reply)
 typedef struct open_body { /* of POST /api/traces */
     MRD__VEC(char *) paths;
     char *manifest, *manifest_text;
+    int64_t result; /* 0: none */
+    size_t members;
     mrd_open_options how;
 } open_body;
 
@@ -184,7 +186,7 @@ static mrd_status bad_body(mrd_error *error, const char *what)
     return mrd__fail(error, MRD_ERR_ARGUMENT, "bad_parameter",
                      "%s, allowed is {\"paths\": [\"FILE\", ...], \"manifest\": \"FILE\" or {...}, "
                      "\"align\": \"realtime\", \"start\", \"collectives\" or \"none\", "
-                     "\"clock_interpolation\": \"step\" or \"linear\"}",
+                     "\"clock_interpolation\": \"step\" or \"linear\"}, or {\"result\": id} alone",
                      what);
 }
 
@@ -237,6 +239,13 @@ static mrd_status parse_word(mrd__json *json, const char *const *words, int *out
     return bad_body(error, "align or clock_interpolation is something else");
 }
 
+static mrd_status parse_result(mrd__json *json, open_body *body, mrd_error *error)
+{
+    mrd__json_token token = mrd__json_next(json);
+    if (token.type == MRD__JSON_NUMBER && mrd__http_id(token.text, &body->result)) return MRD_OK;
+    return bad_body(error, "result is no id");
+}
+
 static mrd_status parse_member(mrd__json *json, mrd__str key, open_body *body, mrd_error *error)
 {
     static const char *const aligns[] = {"realtime", "start", "collectives", "none", NULL};
@@ -244,6 +253,7 @@ static mrd_status parse_member(mrd__json *json, mrd__str key, open_body *body, m
     int word;
     if (mrd__str_is(key, "paths")) return parse_path_array(json, body, error);
     if (mrd__str_is(key, "manifest")) return parse_manifest(json, body, error);
+    if (mrd__str_is(key, "result")) return parse_result(json, body, error);
     if (mrd__str_is(key, "align")) {
         MRD__TRY(parse_word(json, aligns, &word, error));
         body->how.align = (mrd_align)word;
@@ -255,8 +265,8 @@ static mrd_status parse_member(mrd__json *json, mrd__str key, open_body *body, m
         return MRD_OK;
     }
     return mrd__fail(error, MRD_ERR_ARGUMENT, "bad_parameter",
-                     "member %.*s is unknown, allowed are paths, manifest, align and "
-                     "clock_interpolation",
+                     "member %.*s is unknown, allowed are paths, manifest, align, "
+                     "clock_interpolation and result",
                      (int)(key.size > 100 ? 100 : key.size), key.data);
 }
 
@@ -270,12 +280,29 @@ static mrd_status parse_open(const mrd__request *request, open_body *body, mrd_e
         mrd__json_token key = mrd__json_next(&json);
         if (key.type == MRD__JSON_OBJECT_END) break;
         if (key.type != MRD__JSON_KEY) return bad_body(error, "the body is not JSON");
+        body->members++;
         MRD__TRY(parse_member(&json, key.text, body, error));
     }
+    if (body->result != 0 && body->members > 1)
+        return bad_body(error, "result stands beside another member");
     body->how.manifest = body->manifest;
     body->how.manifest_text = body->manifest_text;
     return mrd__json_next(&json).type == MRD__JSON_END ? MRD_OK
                                                        : bad_body(error, "text after the object");
+}
+
+/* The store names the file, not the client: one that a result links may lie outside the folders. */
+static mrd_status open_result(const mrd__request *request, int64_t result, int64_t *id,
+                              mrd_error *error)
+{
+    char path[4096];
+    const char *paths[] = {path};
+    mrd_results *results = context(request)->results;
+    if (!results)
+        return mrd__fail(error, MRD_ERR_NOT_FOUND, "no_store",
+                         "this server has no data folder (--data DIR)");
+    MRD__TRY(mrd_results_trace_path(results, result, path, sizeof path, error));
+    return mrd__traces_open(context(request)->traces, paths, 1, NULL, true, id, error);
 }
 
 static void post_traces(mrd__request *request, mrd__reply *reply)
@@ -284,7 +311,9 @@ static void post_traces(mrd__request *request, mrd__reply *reply)
     mrd_error error = {0};
     int64_t id = 0;
     mrd_status status = parse_open(request, &body, &error);
-    if (status == MRD_OK)
+    if (status == MRD_OK && body.result != 0)
+        status = open_result(request, body.result, &id, &error);
+    else if (status == MRD_OK)
         status = mrd__traces_open(context(request)->traces, (const char *const *)body.paths.data,
                                   body.paths.count, &body.how, false, &id, &error);
     if (status == MRD_OK) {

@@ -1,7 +1,7 @@
 // Every route of /api/evaluation through the real server: lists and their filters, pages and
 // refusals, comparison, experiments, tasks, their stream, removal, a server killed in a sweep.
 import { spawn } from "node:child_process"
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
@@ -239,6 +239,43 @@ await test("evaluation/the trace of a result", async () => {
   await reply.arrayBuffer()
   const bare = (await server.get(`${list}?experiment_id=2`)).results[0]
   await refuses(server, "GET", `${list}/${bare.id}/trace`, 404, "no_trace", /no trace/)
+})
+
+await test("evaluation/the trace of a result opens on the timeline", async () => {
+  const row = (await server.get(`${list}?experiment_id=1&page_size=1`)).results[0]
+  const posted = await server.ask("POST", "/api/traces", { result: row.id })
+  expectSame("opening", [posted.status, posted.body], [202, { trace_id: 1 }])
+  let trace
+  await until("the trace opens", async () => {
+    trace = await server.get("/api/traces/1")
+    return trace.state !== "opening"
+  })
+  expectSame("open", [trace.state, trace.files.map((file) => file.path.endsWith(
+    `/${row.trace_file_path}`))], ["ready", [true]])
+  if (!(trace.counts.event > 0)) throw new Wrong(show(trace.counts))
+  const bare = (await server.get(`${list}?experiment_id=2`)).results[0]
+  await refuses(server, "POST", "/api/traces", 404, "no_trace", /no trace/, { result: bare.id })
+  await refuses(server, "POST", "/api/traces", 404, "no_such_result", /9999/, { result: 9999 })
+  for (const body of [{ result: "1" }, { result: 1.5 }, { result: 0 }, { result: -1 },
+    { result: row.id, paths: ["/etc/hosts"] }, { paths: ["/etc/hosts"], result: row.id },
+    { result: row.id, manifest: "/etc/hosts" }])
+    await refuses(server, "POST", "/api/traces", 400, "bad_parameter", /"result": id/, body)
+  expectSame("closed", (await server.ask("DELETE", "/api/traces/1")).status, 200)
+})
+
+await test("evaluation/a linked trace outside the folders opens by its result alone", async () => {
+  const { trace_file_path: name } =
+    (await server.get(`${list}?experiment_id=1&page_size=1`)).results[0]
+  const path = join(scratch, "foreign.parquet")
+  copyFileSync(join(scratch, "data", name), path)
+  const added = await meridian(["results", "add", path, "--link", "--data", "linked"], scratch)
+  expectSame("added", [added.code, added.stderr], [0, ""])
+  const one = await serve("linked")
+  await refuses(one, "POST", "/api/traces", 403, "forbidden", /foreign/, { paths: [path] })
+  const posted = await one.ask("POST", "/api/traces", { result: 1 })
+  expectSame("opening", posted.status, 202)
+  await until("it opens", async () => (await one.get("/api/traces/1")).state === "ready")
+  await one.kill("SIGTERM")
 })
 
 /** Events of the stream until `enough(list)`. */
