@@ -219,6 +219,16 @@ table("micros.parquet", parquet([column("name", "string", ["a", "b", "c"]),
 table("bytes.parquet", parquet([column("name", "bytes", ["a"]), column("ts", "int32", [4])]))
 table("no-time.parquet", parquet([column("name", "string", ["a"])]))
 table("no-rows.parquet", parquet([column("name", "string", []), column("ts_ns", "int64", [])]))
+const commands = [column("chip_id", "int32", [1, 0, 0, null]),
+  column("engine", "string", ["cdma", "tiu", "", "sdma"]), column("unit", "int32", [0, 0, 1, 2]),
+  column("thread", "int32", [0, 1, 1, 2]), column("cmd_id", "int64", [4, 8, 9, 10]),
+  column("op", "string", ["send", "x\u00e4", "recv", "copy"]),
+  column("peer", "int32", [0, null, -1, 3]), column("bytes", "int64", [5, 0, null, 1]),
+  column("start_ns", "double", [0.5, -1e300, null, 1]),
+  column("end_ns", "double", [9.5, 2, 3, NaN]), column("source_op_id", "int64", [null, 4, 8, 1])]
+table("commands.parquet", parquet(commands.map((c) => ({ ...c, values: c.values.slice(0, 3) }))))
+table("no-chip.parquet", parquet(commands))
+table("no-peer.parquet", parquet(commands.filter((c) => c.name !== "peer")))
 table("cut.parquet", parquet(whole).subarray(0, 300))
 table("edge.parquet", parquet([column("name", "string", ["a", "b"]),
   column("ts_ns", "int64", [9223372036854775807n, -9223372036854775808n]),

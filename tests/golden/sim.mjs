@@ -117,6 +117,35 @@ await test("sim/32 chips, 1 MiB: the trace", async () => {
   expectSame("one group", [...kinds].sort(), ["link_busy", "link_idle"])
 })
 
+await test("sim/the commands of a run open as slices", async () => {
+  const spec = { ...base, topology: "ring-8", msg_size_bytes: 1048576, pipeline: 2 }
+  const stored = await sim(spec, ["--trace", "--data", "commands"])
+  const records = join("commands", "traces", "1", `${stored.result_id}_records.parquet`)
+  const got = await info([records], scratch)
+  expectSame("format", got.files[0].format, "command_parquet")
+  expectSame("losses", got.losses.map((l) => [l.name, l.count]), [["inexact_time", 288]])
+  const slices = await dump("slice", [records], scratch)
+  // a chip sends and receives 14 times; 7 received ones are reduced
+  expectSame("names", ["send", "recv", "reduce"].map((n) => slices.filter((s) => s.name === n).length),
+    [112, 112, 56])
+  expectSame("chips", [...new Set(slices.map((s) => s.process))],
+    [0, 1, 2, 3, 4, 5, 6, 7].map((n) => `chip ${n}`))
+  expectSame("none inside another", slices.filter((s) => s.depth !== 0 || s.flags !== ""), [])
+  for (const s of slices) {
+    const { start_ns, end_ns } = JSON.parse(s.args)
+    expectSame("rounded", [BigInt(s.ts_ns), BigInt(s.ts_ns) + BigInt(s.dur_ns)],
+      [BigInt(Math.round(start_ns)), BigInt(Math.round(end_ns))])
+  }
+  const ids = new Map(slices.map((s) => [JSON.parse(s.args).cmd_id, s]))
+  for (const s of slices.filter((one) => one.name === "recv")) {
+    const { source_op_id, peer } = JSON.parse(s.args), send = ids.get(source_op_id)
+    expectSame("its send", [send.name, send.process], ["send", `chip ${peer}`])
+  }
+  const lanes = (await dump("track", [records], scratch)).filter((t) => String(t.pid) === "0")
+  expectSame("lanes of a chip", [...new Set(lanes.map((t) => t.name))],
+    ["cdma 0 thread 0", "tiu 0 thread 0"])
+})
+
 await test("sim/stragglers", async () => {
   const spec = { ...base, algorithm: "direct", primitive: "allgather", topology: "full-8",
     msg_size_bytes: 8388608 }

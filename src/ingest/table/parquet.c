@@ -13,23 +13,23 @@
 #define PROGRESS_ROWS 65536 /* rows between two calls of the progress function */
 
 /* A column's name stands in the footer with its length in front. */
-static bool names_column(mrd__str footer, const char *name)
+bool mrd__table_has_column(mrd__str bytes, const char *name)
 {
+    uint32_t length;
     char text[32];
+    if (bytes.size < TAIL + 4) return false;
+    memcpy(&length, bytes.data + bytes.size - TAIL, sizeof length);
+    if (length > bytes.size - TAIL) return false;
     size_t size = strlen(name);
     snprintf(text, sizeof text, "%c%s", (int)size, name);
-    return memmem(footer.data, footer.size, text, size + 1) != NULL;
+    return memmem(bytes.data + bytes.size - TAIL - length, length, text, size + 1) != NULL;
 }
 
 bool mrd__table_in_parquet(mrd__str bytes)
 {
-    uint32_t length;
-    if (bytes.size < TAIL + 4) return false;
-    memcpy(&length, bytes.data + bytes.size - TAIL, sizeof length);
-    if (length > bytes.size - TAIL) return false;
-    mrd__str footer = {bytes.data + bytes.size - TAIL - length, length};
-    bool event = names_column(footer, "time_ns") || names_column(footer, "component");
-    return !event && names_column(footer, "name");
+    bool event =
+        mrd__table_has_column(bytes, "time_ns") || mrd__table_has_column(bytes, "component");
+    return mrd__commands_in_parquet(bytes) || (!event && mrd__table_has_column(bytes, "name"));
 }
 
 /* ---- Columns ---- */
@@ -233,7 +233,10 @@ mrd_status mrd__table_read_parquet(mrd__import *in, mrd_error *error)
     mrd__duck *duck = NULL;
     mrd_status status = mrd__duck_open(&duck, in->threads, error);
     if (status == MRD_OK) {
-        status = read_table(duck, in, fd, error);
+        bool commands =
+            in->map != NULL && mrd__commands_in_parquet((mrd__str){in->map->data, in->map->size});
+        status =
+            commands ? mrd__commands_read(in, duck, fd, error) : read_table(duck, in, fd, error);
         if (status == MRD_ERR_INTERNAL)
             status =
                 mrd__fail(error, MRD_ERR_FORMAT, "bad_table", "not a readable Parquet file: %s",

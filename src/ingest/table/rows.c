@@ -74,7 +74,7 @@ mrd_status mrd__table_plan_of(const mrd__table_column *columns, size_t count, mr
 
 void mrd__table_begin(mrd__table_sink *sink, mrd__import *in, const char *format, mrd__str clock)
 {
-    *sink = (mrd__table_sink){.in = in};
+    *sink = (mrd__table_sink){.in = in, .times = "doubles of microseconds"};
     sink->file =
         mrd__writer_add_file(in->writer, in->path, format, in->map ? in->map->size : 0, NULL);
     sink->shard = mrd__writer_shard(in->writer, sink->file);
@@ -200,7 +200,7 @@ bool mrd__table_micros(mrd__table_sink *sink, double micros, int64_t *out)
 void mrd__table_end(mrd__table_sink *sink)
 {
     if (sink->inexact > 0)
-        mrd__shard_loss(sink->shard, MRD__LOSS_INEXACT_TIME, 0, sink->inexact, -1,
-                        "doubles of microseconds", 23);
+        mrd__shard_loss(sink->shard, MRD__LOSS_INEXACT_TIME, 0, sink->inexact, -1, sink->times,
+                        strlen(sink->times));
     mrd__vec_reset(&sink->named);
 }

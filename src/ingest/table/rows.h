@@ -62,6 +62,7 @@ typedef struct mrd__table_sink {
     uint32_t file;
     mrd__shard *shard;
     uint64_t rows, inexact, bad;
+    const char *times; /* what the inexact ones are in the file; static */
     MRD__VEC(bool) named; /* by local thread: its names are told */
 } mrd__table_sink;
 
@@ -77,5 +78,13 @@ void mrd__table_bad(mrd__table_sink *sink);
 /* Nearest ns of a double of microseconds; false when it is none. Counted as inexact. */
 bool mrd__table_micros(mrd__table_sink *sink, double micros, int64_t *out);
 void mrd__table_end(mrd__table_sink *sink);
+
+struct mrd__duck;
+/* Parquet: is a column of this name in the footer? bytes: the whole file. */
+bool mrd__table_has_column(mrd__str bytes, const char *name);
+/* Commands of a simulated run (commands.c). */
+bool mrd__commands_in_parquet(mrd__str bytes);
+MRD_MUST_CHECK mrd_status mrd__commands_read(mrd__import *in, struct mrd__duck *duck, int fd,
+                                             mrd_error *error);
 
 #endif
