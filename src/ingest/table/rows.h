@@ -62,7 +62,7 @@ typedef struct mrd__table_sink {
     uint32_t file;
     mrd__shard *shard;
     uint64_t rows, inexact, bad;
-    const char *times; /* what the inexact ones are in the file; static */
+    const char *times;    /* what the inexact ones are in the file; static */
     MRD__VEC(bool) named; /* by local thread: its names are told */
 } mrd__table_sink;
 
