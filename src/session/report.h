@@ -73,6 +73,8 @@ typedef struct mrd__report_view {
     uint64_t envelopes, decode_errors, samples, gaps_in_all, launches_in_all;
     uint64_t first_sequence, last_sequence;
     mrd__measured duration_ns; /* first to last time of the host */
+    bool has_host;
+    mrd__host_ns first_host, last_host; /* when has_host */
     MRD__VEC(mrd__metric_row) metrics;
     MRD__VEC(mrd__frames_row) frames;
     MRD__VEC(mrd__launch_row) launches;

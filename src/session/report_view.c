@@ -169,6 +169,9 @@ void mrd__session_report_view(const mrd__session_report *r, mrd__report_view *vi
         .first_sequence = r->first_sequence,
         .last_sequence = r->last_sequence,
         .duration_ns = nothing(),
+        .has_host = r->has_host,
+        .first_host = r->first_host,
+        .last_host = r->last_host,
         .launch_sum_ns = nothing(),
         .launch_rest_ns = nothing(),
     };
