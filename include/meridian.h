@@ -351,6 +351,99 @@ MRD_MUST_CHECK mrd_status mrd_tasks_start(mrd_results *results, uint32_t threads
 /* Running tasks go back into the queue; those who wait for changes are let go. */
 void mrd_tasks_stop(mrd_results *results);
 
+/* ---- Sessions ---------------------------------------------------------------------------- */
+
+typedef enum mrd_source_state {
+    MRD_SOURCE_LIVE,
+    MRD_SOURCE_STALE, /* silent for longer than its freshness */
+    MRD_SOURCE_ENDED, /* its stream ended or broke */
+} mrd_source_state;
+
+/* A source of a recording that runs. */
+typedef struct mrd_record_source {
+    const char *id;
+    uint64_t envelopes;
+    mrd_source_state state;
+} mrd_record_source;
+
+/* A curve at the newest tick of the publisher. Without a value quality says why. */
+typedef struct mrd_record_value {
+    const char *metric, *unit, *source, *key; /* key: of a connection, display, phase; or "" */
+    const char *quality;                      /* "ok", "warmup", "missing", ... */
+    mrd_source_state state;
+    bool present, integer; /* there is a value; it is whole, and in `whole`, too */
+    int64_t whole;
+    double value;
+} mrd_record_value;
+
+/* A recording that runs; told once a publisher's tick. Everything is borrowed for the call. */
+typedef struct mrd_record_progress {
+    uint64_t elapsed_ns, events, durable; /* durable: events that are on disk */
+    uint64_t samples, decode_errors, gaps, refused, bytes;
+    const mrd_record_source *sources;
+    size_t source_count;
+    const mrd_record_value *values;
+    size_t value_count;
+} mrd_record_progress;
+
+/* What is recorded. At least one of pid, command, host, adapters. All strings are borrowed. */
+typedef struct mrd_record_options {
+    const char *dir;             /* the session's folder; must not exist */
+    int64_t pid;                 /* this process and its descendants; 0: none */
+    char *const *command;        /* or this program, started; ended by NULL; NULL: none */
+    bool host;                   /* the machine */
+    const char *const *adapters; /* shell commands that print one JSON object a line */
+    size_t adapter_count;
+    uint64_t restarts;    /* an adapter that ends without `stopped` is started again so often */
+    uint64_t every_ns;    /* readings of pid, command and host; above 0 */
+    uint64_t publish_ns;  /* the publisher's ticks; above 0 */
+    uint64_t duration_ns; /* 0: until the target ends or stop_fd is readable */
+    int stop_fd;          /* -1: none */
+    void (*progress)(void *ctx, const mrd_record_progress *progress); /* may be NULL */
+    void *progress_ctx;
+} mrd_record_options;
+
+typedef struct mrd_record_result {
+    bool completed; /* else sealed as incomplete: DIR says why */
+    uint64_t events, samples, decode_errors, gaps, late_lines;
+} mrd_record_result;
+
+/* Record (docs/sessions.md). The calling thread reads all sources until the end; one more writes.
+ * Codes exists, no_process, no_right, no_program, writer_failed. */
+MRD_MUST_CHECK mrd_status mrd_session_record(const mrd_record_options *options,
+                                             mrd_record_result *result, mrd_error *error);
+/* A file of lines as a session: envelopes, or what an adapter printed. "-" is standard input. */
+MRD_MUST_CHECK mrd_status mrd_session_ingest(const char *input, const char *dir,
+                                             mrd_record_result *result, mrd_error *error);
+/* Seal what a crash left as DIR.open, as incomplete(crash): TEXT or JSON what was found. Code
+ * damaged: corruption, nothing was changed. */
+MRD_MUST_CHECK mrd_status mrd_session_recover(const char *dir, mrd_format format,
+                                              const mrd_sink *sink, mrd_error *error);
+/* Hashes, frames, sequence and seal: TEXT or JSON. *sound false: the first bad range is told. */
+MRD_MUST_CHECK mrd_status mrd_session_verify(const char *dir, mrd_format format,
+                                             const mrd_sink *sink, bool *sound, mrd_error *error);
+/* Events, samples and report once more from raw, compared byte for byte with what is stored: TEXT
+ * or JSON. *equal false: the first difference is told. */
+MRD_MUST_CHECK mrd_status mrd_session_replay(const char *dir, mrd_format format,
+                                             const mrd_sink *sink, bool *equal, mrd_error *error);
+/* The samples in order (seq, metric, value, unit, quality, source, key, time_ns): JSON one object a
+ * line, CSV, ARROW. Absent values are null. */
+MRD_MUST_CHECK mrd_status mrd_session_samples(const char *dir, mrd_format format,
+                                              const mrd_sink *sink, mrd_error *error);
+/* The same as Parquet to fd, an open, empty file. */
+MRD_MUST_CHECK mrd_status mrd_session_samples_parquet(const char *dir, int fd, mrd_error *error);
+
+typedef enum mrd_report_form {
+    MRD_REPORT_TEXT,
+    MRD_REPORT_JSON,
+    MRD_REPORT_MARKDOWN,
+    MRD_REPORT_HTML, /* one file, plots in it */
+} mrd_report_form;
+
+/* The stored report, in that form. */
+MRD_MUST_CHECK mrd_status mrd_session_report(const char *dir, mrd_report_form form,
+                                             const mrd_sink *sink, mrd_error *error);
+
 /* ---- Generators -------------------------------------------------------------------------- */
 
 /* Deterministic test input of any size: the same (events, seed) gives the same bytes of rows.

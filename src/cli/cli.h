@@ -155,6 +155,13 @@ int mrd__cmd_results_rm(const mrd__cli *cli);
 int mrd__cmd_results_compare(const mrd__cli *cli);
 int mrd__cmd_sim_run(const mrd__cli *cli);
 int mrd__cmd_sim_sweep(const mrd__cli *cli);
+int mrd__cmd_record(const mrd__cli *cli);
+int mrd__cmd_session_ingest(const mrd__cli *cli);
+int mrd__cmd_session_samples(const mrd__cli *cli);
+int mrd__cmd_session_recover(const mrd__cli *cli);
+int mrd__cmd_replay(const mrd__cli *cli);
+int mrd__cmd_verify(const mrd__cli *cli);
+int mrd__cmd_report(const mrd__cli *cli);
 int mrd__cmd_completion(const mrd__cli *cli);
 int mrd__cmd_help(const mrd__cli *cli);
 

@@ -170,6 +170,43 @@ static const mrd__option sim_sweep_options[] = {
     {0},
 };
 
+static const mrd__option record_options[] = {
+    {"pid", "N", "this process and its descendants", false, 0},
+    {"host", NULL, "the whole machine", false, 0},
+    {"adapter", "CMD", "a shell command that prints one JSON object a line; may be repeated", true,
+     0},
+    {"out", "DIR", "the session's folder, must not exist; default: DATA/sessions/<uuid>", false,
+     'o'},
+    {"every", "TIME", "how often --pid, --host and the program are read; default: 100ms", false, 0},
+    {"publish", "TIME", "how often windows age and frames are made; default: 1s", false, 0},
+    {"duration", "TIME", "end after so long; default: with the target, or Ctrl+C", false, 0},
+    {"restarts", "N", "start an adapter that broke again, at most so often; default: 0", false, 0},
+    {"data", "DIR", "data folder; default: $XDG_DATA_HOME/meridian", false, 0},
+    {"strict", NULL, "exit with 3 when anything was lost, refused or not decoded", false, 0},
+    {0},
+};
+
+static const mrd__option session_ingest_options[] = {
+    {"out", "DIR", "the session's folder, must not exist; default: DATA/sessions/<uuid>", false,
+     'o'},
+    {"data", "DIR", "data folder; default: $XDG_DATA_HOME/meridian", false, 0},
+    {"strict", NULL, "exit with 3 when anything was lost or not decoded", false, 0},
+    {0},
+};
+
+static const mrd__option session_samples_options[] = {
+    {"format", "F", "csv (default), json (one object a line), arrow (IPC stream) or parquet", false,
+     0},
+    {"output", "FILE", "where to write; default: standard output (not for parquet)", false, 'o'},
+    {0},
+};
+
+static const mrd__option report_options[] = {
+    {"format", "F", "json", false, 0},
+    {"output", "FILE", "where to write; default: standard output", false, 'o'},
+    {0},
+};
+
 static const mrd__option help_options[] = {
     {"man", NULL, "the manual page, as roff", false, 0},
     {0},
@@ -239,6 +276,33 @@ const mrd__command mrd__commands[] = {
      results_rm_options, mrd__cmd_results_rm},
     {"results compare", "ID ID...", "rows side by side, with ratios to the first", NULL, 2, -1,
      false, true, NULL, mrd__cmd_results_compare},
+    {"record", "[-- CMD...]", "record metrics of a process, the machine or a device",
+     "Readings, their source and their trouble go into a sealed session folder, whose name is\n"
+     "printed at the end (docs/sessions.md). Ends with the target, after --duration, or with\n"
+     "Ctrl+C; the session is finished then, too.",
+     0, -1, false, false, record_options, mrd__cmd_record},
+    {"session ingest", "INPUT", "a file of lines as a session",
+     "Envelopes, or what an adapter printed, one JSON object a line; - is standard input. Host\n"
+     "times are those of the lines.",
+     1, 1, false, false, session_ingest_options, mrd__cmd_session_ingest},
+    {"session samples", "DIR", "the samples of a session, in order",
+     "Columns seq, metric, value, unit, quality, source, key, time_ns; an absent value is empty "
+     "or\n"
+     "null, never 0.",
+     1, 1, false, false, session_samples_options, mrd__cmd_session_samples},
+    {"session recover", "DIR", "seal what a crash left as DIR.open",
+     "Takes the longest valid prefix and seals it as incomplete(crash). Nothing recorded is\n"
+     "changed; damage elsewhere is corruption: told, not repaired.",
+     1, 1, false, false, NULL, mrd__cmd_session_recover},
+    {"replay", "DIR", "recompute a session from raw and compare every byte",
+     "Exit code 1 where events, samples or report differ; says the first difference.", 1, 1, false,
+     false, NULL, mrd__cmd_replay},
+    {"verify", "DIR", "check hashes, frames, sequence and seal of a session",
+     "Exit code 1 where a byte is not as it was; says the first bad range.", 1, 1, false, false,
+     NULL, mrd__cmd_verify},
+    {"report", "DIR", "the report of a session",
+     "Statistics of each metric with coverage and the share of time in each quality.", 1, 1, false,
+     false, report_options, mrd__cmd_report},
     {"cache list", "", "which traces open warm",
      "Sealed traces that are kept in $XDG_CACHE_HOME/meridian (or ~/.cache/meridian), last used\n"
      "first. `open` and `serve` keep what takes long to read; 16 GiB at most, the longest unused "

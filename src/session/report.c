@@ -211,3 +211,23 @@ void mrd__session_report_gap(mrd__session_report *r, uint64_t sequence, mrd__str
         sequence};
     mrd__vec_push(&r->gaps, row);
 }
+
+/* ---- Reading ---- */
+
+const mrd__source_row *mrd__session_report_sources(const mrd__session_report *r, size_t *count)
+{
+    *count = r->sources.count;
+    return r->sources.data;
+}
+
+uint32_t mrd__session_report_source_of(const mrd__session_report *r, uint32_t series)
+{
+    mrd__assert(series < r->series.count);
+    return r->series.data[series].source;
+}
+
+const mrd__gap_row *mrd__session_report_gaps(const mrd__session_report *r, size_t *count)
+{
+    *count = r->gaps.count;
+    return r->gaps.data;
+}

@@ -68,6 +68,13 @@ typedef struct mrd__source_row {
     bool stopped; /* its `stopped` line came */
 } mrd__source_row;
 
+/* Rows that need no calculation: all sources, in order of appearance (a series' source is the row
+ * mrd__session_report_source_of); the first gaps. */
+const mrd__source_row *mrd__session_report_sources(const mrd__session_report *report,
+                                                   size_t *count);
+uint32_t mrd__session_report_source_of(const mrd__session_report *report, uint32_t series);
+const mrd__gap_row *mrd__session_report_gaps(const mrd__session_report *report, size_t *count);
+
 typedef struct mrd__report_view {
     const char *definitions;
     uint64_t envelopes, decode_errors, samples, gaps_in_all, launches_in_all;

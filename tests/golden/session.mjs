@@ -1,0 +1,256 @@
+// Sessions: ingest, samples, report, verify and replay of the shared cases and of own lines.
+import { appendFileSync, copyFileSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync,
+  writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import {
+  Wrong, expectSame, finish, meridian, parseExact, parseLines, report, same, show, test,
+} from "./lib/run.mjs"
+
+const shared = new URL("../../../shared/cases/session/", import.meta.url).pathname
+const scratch = mkdtempSync(join(tmpdir(), "meridian-session-"))
+process.on("exit", () => rmSync(scratch, { recursive: true, force: true }))
+const file = (name) => join(scratch, name)
+let made = 0
+
+async function run(code, args) {
+  const got = await meridian(args, scratch)
+  if (got.code !== code)
+    throw new Wrong(`${args.join(" ")} ended with ${got.code}, wanted ${code}: ${got.stderr}`)
+  return got
+}
+const json = async (args) => JSON.parse((await run(0, [...args, "--json"])).stdout.toString())
+const samples = async (dir) =>
+  parseLines((await run(0, ["session", "samples", dir, "--format", "json"])).stdout.toString())
+
+/** What every session has to hold: sound, sealed, and the same again from raw. */
+async function holds(dir) {
+  const verified = await json(["verify", dir])
+  expectSame("verify", [verified.sound, verified.sealed, verified.damage], [true, true, null])
+  const again = await json(["replay", dir])
+  expectSame("replay", [again.equal, again.difference], [true, null])
+}
+async function ingest(input, more = []) {
+  const dir = `s${made++}`
+  const result = await json(["session", "ingest", input, "--out", dir, ...more])
+  expectSame("dir", result.dir, dir)
+  await holds(dir)
+  return { dir, result, samples: await samples(dir), report: await json(["report", dir]) }
+}
+async function ingestLines(lines) {
+  const name = file(`lines${made}.ndjson`)
+  writeFileSync(name, Buffer.concat(lines.map((line) =>
+    Buffer.concat([Buffer.isBuffer(line) ? line : Buffer.from(
+      typeof line === "string" ? line : JSON.stringify(line)), Buffer.from("\n")]))))
+  return ingest(name)
+}
+
+// ---- The shared cases ----
+
+const near = (got, want) => got === want || (typeof got === "number" && typeof want === "number" &&
+  Math.abs(got - want) <= 1e-9 * Math.abs(want))
+
+function expectSamples(got, want) {
+  expectSame("number of samples", got.length, want.length)
+  for (const [i, sample] of want.entries()) {
+    for (const [name, value] of Object.entries(sample)) {
+      const exact = name !== "value" || typeof value === "bigint" || Number.isInteger(value)
+      if (exact ? !same(got[i][name], value) : !near(got[i][name], value))
+        throw new Wrong(`sample ${i} is ${show(got[i])}, wanted ${show(sample)}`)
+    }
+  }
+}
+function expectReport(got, expected) {
+  if (expected.report !== undefined) {
+    const row = got.metrics.find((metric) => metric.metric === expected.report.metric)
+    expectSame("count", row.count, expected.report.count)
+    if (!near(row.mean, expected.report.mean)) throw new Wrong(`mean ${row.mean}`)
+  }
+  if (expected.jank !== undefined) {
+    const [frames] = got.frames
+    const { stutter, definition, ...exact } = expected.jank
+    for (const [name, value] of Object.entries(exact))
+      if (frames[name] !== undefined) expectSame(name, frames[name], value)
+    expectSame("jankCount", frames.jankCount, expected.jank.jankCount)
+    if (!near(frames.stutter, stutter)) throw new Wrong(`stutter ${frames.stutter}, ${definition}`)
+  }
+}
+const gapNames = (of) => of.report.gaps.map((gap) => gap.gap)
+
+async function runCase(name) {
+  const expected = parseExact(readFileSync(join(shared, name, "expected.json"), "utf8"))
+  const inputs = expected.files ?? { "input.ndjson": {} }
+  for (const [input, want] of Object.entries(inputs)) {
+    const got = await ingest(join(shared, name, input))
+    expectSamples(got.samples, expected.samples.slice(0, want.samples ?? Infinity))
+    expectReport(got.report, expected)
+    if (want.records !== undefined)
+      expectSame("events, decode errors, record-cut", [got.result.events, got.report.decodeErrors,
+        gapNames(got).includes("record-cut")], [want.records, want.decodeErrors, want.integrityGap])
+    const stops = /"kind": *"stopped"/.test(readFileSync(join(shared, name, input), "latin1"))
+    expectSame("stop-missing", gapNames(got).includes("stop-missing"), !stops)
+  }
+}
+if (existsSync(shared)) {
+  for (const name of readdirSync(shared).sort()) {
+    const has = (input) => existsSync(join(shared, name, input))
+    if (has("input.ndjson") || has("stdout.bin"))
+      await test(`session/case ${name}`, () => runCase(name))
+    else if (has("ops.ndjson"))
+      report("SKIP", `session/case ${name}`, "calls of the writer: the unit test case18 runs them")
+  }
+} else {
+  report("SKIP", "session/cases", "../shared is not here")
+}
+
+// ---- Own lines ----
+
+const SECOND = 1e9
+const line = (seconds, kind, payload, more = {}) => ({
+  sourceId: "own", adapterSequence: seconds, hostReceiveMonotonicNs: seconds * SECOND,
+  sourceTimestamp: seconds * SECOND, clockDomain: "own-ns", pid: 7, kind, payload, ...more,
+})
+const words = (got, metric) => got.samples.filter((s) => s.metric === metric)
+  .map((s) => s.value ?? s.quality)
+
+await test("session/counters, breaks, declared metrics", async () => {
+  const cpu = (seconds, cpuNs, more) => line(seconds, "proc.cpu", { cpuNs, nCpu: 2 }, more)
+  const got = await ingestLines([
+    cpu(1, 0), cpu(2, 0), cpu(3, SECOND / 2), cpu(4, 3.5 * SECOND), cpu(5, 10),
+    cpu(6, 10), cpu(6, 20), cpu(7, 30, { pid: 8 }), cpu(8, SECOND + 30, { pid: 8 }),
+    line(9, "engine", { gauges: { load: 2.5 }, counters: { draws: 10 }, units: { load: "percent" } }),
+    line(10, "engine", { gauges: { load: 0 }, counters: { draws: 30 } }),
+    line(11, "engine", { gauges: { load: null } }),
+    { kind: "stopped" },
+  ])
+  expectSame("cpu", words(got, "cpu.core.pct"), ["warmup", 0, 50, 300, "counter-reset", 0,
+    "discontinuity", "discontinuity", 100])
+  expectSame("cpu of all", words(got, "cpu.norm.pct").slice(1, 4), [0, 25, 150])
+  expectSame("declared", words(got, "engine.draws.rate"), ["warmup", 20])
+  const load = got.report.metrics.find((row) => row.metric === "engine.load")
+  expectSame("load", [load.unit, load.count, load.last, load.evidence],
+    ["percent", 1, null, "declared by the source"])
+  const row = got.report.metrics.find((metric) => metric.metric === "cpu.core.pct")
+  expectSame("share of the time", row.counts, { "counter-reset": 1, discontinuity: 2, missing: 0,
+    "not-applicable": 0, "not-foreground": 0, ok: 5, unsupported: 0, warmup: 1 })
+  expectSame("gaps, stopped", [gapNames(got), got.result.completed], [[], true])
+})
+
+await test("session/frames: still screen, background, jank", async () => {
+  const lines = []
+  let at = 0
+  const frame = (ms) => {
+    at += ms * 1e6
+    lines.push({ ...line(0, "frame", { displayId: 1 }), hostReceiveMonotonicNs: at,
+      sourceTimestamp: at })
+  }
+  const tick = (seconds) => lines.push({ sourceId: "publisher", kind: "tick",
+    hostReceiveMonotonicNs: seconds * SECOND, payload: {} })
+  for (let i = 0; i < 60; i++) frame(20)
+  tick(1.2)
+  frame(100)
+  frame(300)
+  tick(2)
+  tick(4)
+  const got = await ingestLines(lines)
+  expectSame("fps", words(got, "fps.display.1s"), [50, 12, 0])
+  const [frames] = got.report.frames
+  expectSame("janks", [frames.frames, frames.jankCount, frames.bigJankCount, frames.jankSeqs],
+    [61, 2, 1, [62, 63]])
+})
+
+await test("session/lines that are none", async () => {
+  const huge = `{"sourceId":"own","kind":"x","payload":"${"y".repeat(1 << 20)}"}`
+  const good = line(1, "graphics", { CoreAnimationFramesPerSecond: 60 })
+  const got = await ingestLines([good, "{", Buffer.from([0x7b, 0xff, 0x7d]),
+    Buffer.from("{\"sourceId\":\"own\",\u0000\"kind\":\"x\"}"), "[1]", huge,
+    '{"sourceId":"own","kind":"x","kind":"y"}', '{"kind":"x"}', "", good, "{\"kind\":\"stopped\"}"])
+  expectSame("events, decode errors", [got.result.events, got.result.decodeErrors,
+    got.report.decodeErrors, got.report.envelopes], [10, 7, 7, 3])
+  expectSame("sequences of the samples", got.samples.map((s) => s.seq), [1, 9])
+  const strict = await run(3, ["session", "ingest", file(`lines${made - 1}.ndjson`), "--out",
+    "strict", "--strict"])
+  expectSame("the folder is told", strict.stdout.toString(), "strict\n")
+})
+
+await test("session/an empty file, a last line without its end", async () => {
+  writeFileSync(file("empty"), "")
+  const none = await ingest("empty")
+  expectSame("empty", [none.result.events, none.samples, none.report.durationNs, none.report.metrics],
+    [0, [], null, []])
+  writeFileSync(file("unended"), JSON.stringify(line(1, "graphics", {})) + "\n" +
+    JSON.stringify({ kind: "stopped" }))
+  expectSame("unended", gapNames(await ingest("unended")), [])
+})
+
+await test("session/wrong use and folders that are there", async () => {
+  writeFileSync(file("one"), JSON.stringify(line(1, "graphics", {})) + "\n")
+  await run(0, ["session", "ingest", "one", "--out", "there"])
+  const again = await run(2, ["session", "ingest", "one", "--out", "there"])
+  if (!/^meridian: there: the folder exists/.test(again.stderr)) throw new Wrong(again.stderr)
+  const missing = await run(1, ["session", "ingest", "nothing", "--out", "n"])
+  expectSame("said", [/^meridian: nothing: cannot open/.test(missing.stderr), existsSync(file("n.open"))],
+    [true, false])
+  for (const command of [["session", "samples"], ["report"], ["verify"], ["replay"],
+    ["session", "recover"]]) {
+    const none = await run(1, [...command, "nowhere"])
+    if (!/^meridian: nowhere/.test(none.stderr)) throw new Wrong(none.stderr)
+  }
+  await run(2, ["session", "samples", "there", "--format", "xml"])
+  await run(2, ["session", "samples", "there", "--format", "parquet"])
+})
+
+await test("session/a changed byte is found, named and not replayed", async () => {
+  const names = ["session.json", "raw/000001.mrl", "domain.mrl", "metrics.mrl", "report.json",
+    "metrics-manifest.json", "seal.json"]
+  for (const [i, name] of names.entries()) {
+    const dir = `bad${i}`
+    await run(0, ["session", "ingest", "one", "--out", dir])
+    const path = file(`${dir}/${name}`)
+    const bytes = readFileSync(path)
+    bytes[bytes.length >> 1] ^= 4
+    rmSync(path)
+    writeFileSync(path, bytes)
+    const got = JSON.parse((await run(1, ["verify", dir, "--json"])).stdout.toString())
+    expectSame(name, [got.sound, got.damage.file], [false, name])
+    if (got.damage.from > bytes.length >> 1 || got.damage.to <= bytes.length >> 1)
+      throw new Wrong(`${name}: ${show(got.damage)}, changed was ${bytes.length >> 1}`)
+    if (/domain|metrics\.mrl|report/.test(name)) {
+      const replayed = JSON.parse((await run(1, ["replay", dir, "--json"])).stdout.toString())
+      expectSame(name, [replayed.equal, replayed.difference.file, replayed.difference.offset],
+        [false, name, bytes.length >> 1])
+    }
+  }
+  const longer = "longer"
+  await run(0, ["session", "ingest", "one", "--out", longer])
+  copyFileSync(file(`${longer}/report.json`), file("kept"))
+  rmSync(file(`${longer}/report.json`))
+  copyFileSync(file("kept"), file(`${longer}/report.json`))
+  appendFileSync(file(`${longer}/report.json`), " ")
+  const text = (await run(1, ["verify", longer])).stdout.toString()
+  if (!/^damaged: report.json, bytes /.test(text)) throw new Wrong(text)
+})
+
+await test("session/samples as CSV, Arrow and Parquet hold the same rows", async () => {
+  const got = await ingestLines([line(1, "graphics", { CoreAnimationFramesPerSecond: 60 }),
+    line(2, "graphics", { CoreAnimationFramesPerSecond: 59.5 }),
+    line(3, "graphics", { CoreAnimationFramesPerSecond: null }),
+    { ...line(4, "a,\"b\"", { gauges: { x: 1 } }), sourceId: "s,1" },
+    { ...line(5, "a,\"b\"", { gauges: { x: -7 } }), sourceId: "s,1" }])
+  const csv = (await run(0, ["session", "samples", got.dir])).stdout.toString()
+  expectSame("csv", csv.split("\n").slice(0, 5), [
+    "seq,metric,value,unit,quality,source,key,time_ns",
+    "1,fps.ca,,fps,warmup,own,,1000000000", "2,fps.ca,59.5,fps,ok,own,,2000000000",
+    "3,fps.ca,,fps,missing,own,,3000000000",
+    '4,"a,""b"".x",,raw,warmup,"s,1",,4000000000'])
+  writeFileSync(file("one.json"), "[]")
+  await run(0, ["session", "samples", got.dir, "--format", "parquet", "-o", "rows.parquet"])
+  const query = await run(0, ["query", "one.json", "--format", "json", "-c",
+    `SELECT * FROM '${file("rows.parquet")}' ORDER BY seq`])
+  expectSame("parquet", parseLines(query.stdout.toString()), got.samples)
+  const arrow = (await run(0, ["session", "samples", got.dir, "--format", "arrow"])).stdout
+  expectSame("arrow stream", [arrow.readUInt32LE(0), arrow.subarray(-8).toString("hex"),
+    arrow.length % 8], [0xffffffff, "ffffffff00000000", 0])
+})
+
+finish()
