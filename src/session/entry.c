@@ -220,6 +220,16 @@ mrd_status mrd__identity_text(mrd__buf *out, const uint8_t uuid[16], mrd__str mo
     return canonical(out, &text, more, error);
 }
 
+void mrd__identity_prefix(mrd__str identity, uint8_t out[16])
+{
+    mrd__sha256 hash;
+    uint8_t whole[32];
+    mrd__sha256_begin(&hash);
+    mrd__sha256_add(&hash, identity.data, identity.size);
+    mrd__sha256_end(&hash, whole);
+    memcpy(out, whole, 16);
+}
+
 /* ---- Entries ---- */
 
 static void set_path(mrd__entry *entry, const char *path)
@@ -289,6 +299,9 @@ mrd_status mrd__entries_protect(const mrd__entries *entries, const mrd__files *f
         status = fd < 0 ? MRD_ERR_IO : MRD_OK;
         if (fd >= 0 && files->fchmod(files->ctx, fd, 0444) != 0)
             status = mrd__fail_errno(error, path, "cannot make it read-only");
+        /* Its length, too: a segment cut short was not synced since. */
+        if (status == MRD_OK && files->fsync(files->ctx, fd) != 0)
+            status = mrd__fail_errno(error, path, "cannot sync");
         if (fd >= 0) (void)files->close(files->ctx, fd);
         mrd__free(path);
     }

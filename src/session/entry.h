@@ -59,13 +59,18 @@ void mrd__seal_text(mrd__buf *out, mrd__str manifest, const uint8_t uuid[16],
 MRD_MUST_CHECK mrd_status mrd__identity_text(mrd__buf *out, const uint8_t uuid[16], mrd__str more,
                                              mrd_error *error);
 
+/* What the first segment's header holds in place of the hash of a segment before it: the first 16
+ * bytes of the SHA-256 of session.json, so that the identity of an unfinished session is held to
+ * its records, too. */
+void mrd__identity_prefix(mrd__str identity, uint8_t out[16]);
+
 /* The entry of a whole file in memory. */
 void mrd__entry_of(mrd__entry *entry, const char *path, mrd__str bytes);
 void mrd__entry_of_segment(mrd__entry *entry, const mrd__log_segment *segment);
 /* Fill the hash of the file's bytes behind entry->bytes, and how many there are. */
 MRD_MUST_CHECK mrd_status mrd__entry_tail(mrd__entry *entry, const mrd__files *files,
                                           const char *dir, mrd_error *error);
-/* Make every entry's file read-only. */
+/* Make every entry's file read-only, and sync it. */
 MRD_MUST_CHECK mrd_status mrd__entries_protect(const mrd__entries *entries, const mrd__files *files,
                                                const char *dir, mrd_error *error);
 /* Manifest and seal written, each safely, one after the other. */

@@ -129,7 +129,7 @@ static void note_closed(mrd__log *log, const mrd__log_mark *mark, bool headless)
 /* The newest segment whose header is on disk: what the next one follows. */
 static void previous_of(const mrd__log *log, uint8_t out[16])
 {
-    memset(out, 0, 16);
+    memcpy(out, log->o.previous, 16);
     for (size_t i = log->closed.count; i-- > 0;) {
         if (log->closed.data[i].headless) continue;
         memcpy(out, log->closed.data[i].sha256, 16);

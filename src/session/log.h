@@ -36,6 +36,7 @@ typedef struct mrd__log_options {
     const mrd__files *files;
     const char *dir; /* DIR.open, borrowed */
     uint8_t uuid[16];
+    uint8_t previous[16]; /* what the first segment's header holds (mrd__identity_prefix) */
     uint64_t segment_bytes, segment_ns, sync_ns;
     uint32_t sync_records, checkpoint_records;
 } mrd__log_options;

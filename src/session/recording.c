@@ -239,7 +239,8 @@ static mrd_status make_folder(mrd__recording *recording, mrd_error *error)
     return mrd__fail_at(error, MRD_ERR_ARGUMENT, path, -1);
 }
 
-static mrd_status write_identity(mrd__recording *recording, const char *more, mrd_error *error)
+static mrd_status write_identity(mrd__recording *recording, const char *more, uint8_t prefix[16],
+                                 mrd_error *error)
 {
     const mrd__files *files = recording->files;
     mrd__buf text = {0};
@@ -250,6 +251,7 @@ static mrd_status write_identity(mrd__recording *recording, const char *more, mr
         mrd__entry entry;
         mrd__entry_of(&entry, MRD__IDENTITY, (mrd__str){text.data, text.size});
         mrd__vec_push(&recording->documents, entry);
+        memcpy(prefix, entry.sha256, 16);
         recording->lock_fd = mrd__files_open(files, path, O_RDONLY, 0, error);
         if (recording->lock_fd < 0) status = MRD_ERR_IO;
     }
@@ -275,7 +277,8 @@ static mrd_status begin(mrd__recording *recording, const mrd__recording_options 
                         mrd_error *error)
 {
     MRD__TRY(make_folder(recording, error));
-    MRD__TRY(write_identity(recording, options->identity, error));
+    uint8_t prefix[16];
+    MRD__TRY(write_identity(recording, options->identity, prefix, error));
     mrd__log_options log = {
         .files = recording->files,
         .dir = recording->open_dir,
@@ -287,6 +290,7 @@ static mrd_status begin(mrd__recording *recording, const mrd__recording_options 
             options->checkpoint_records > 0 ? options->checkpoint_records : MRD__CHECKPOINT_RECORDS,
     };
     memcpy(log.uuid, recording->uuid, 16);
+    memcpy(log.previous, prefix, 16);
     MRD__TRY(mrd__log_begin(&recording->log, &log, error));
     size_t bytes = options->ingress_bytes > 0 ? options->ingress_bytes : MRD__INGRESS_BYTES;
     if (bytes < MRD__INGRESS_BYTES_MIN || bytes > MRD__INGRESS_BYTES_MAX)

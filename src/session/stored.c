@@ -23,8 +23,7 @@ static bool has_identity(const mrd__files *files, const char *dir)
     return there;
 }
 
-/* DIR, else DIR.open. */
-static char *find_dir(const mrd__files *files, const char *dir)
+char *mrd__stored_find(const mrd__files *files, const char *dir)
 {
     size_t length = strlen(dir);
     while (length > 1 && dir[length - 1] == '/')
@@ -80,6 +79,20 @@ static void bad_manifest(mrd__stored *stored, const char *file, uint64_t from, u
     snprintf(stored->what, sizeof stored->what, "%.190s", what);
 }
 
+/* Manifest and seal do not fit: a seal that names another session is the foreign one. */
+static void wrong_seal(mrd__stored *stored, mrd__str seal, const char *file, uint64_t from,
+                       uint64_t to)
+{
+    char uuid[37];
+    mrd__uuid_text(stored->uuid, uuid);
+    bool ours = memcmp(stored->manifest.uuid, stored->uuid, 16) == 0;
+    if (ours && strcmp(file, MRD__MANIFEST) == 0 && seal.size > 0 &&
+        memmem(seal.data, seal.size, uuid, 36) == NULL)
+        bad_manifest(stored, MRD__SEAL, 0, seal.size, "the seal is that of another session");
+    else
+        bad_manifest(stored, file, from, to, "the seal is not that of the manifest");
+}
+
 /* Manifest and seal, where they are. What does not fit is kept for verify to tell. */
 static mrd_status read_seal(mrd__stored *stored, mrd_error *error)
 {
@@ -112,7 +125,7 @@ static mrd_status read_seal(mrd__stored *stored, mrd_error *error)
     if (manifest != MRD_OK)
         bad_manifest(stored, MRD__MANIFEST, 0, text.size, why.message);
     else if (!mrd__seal_fits(seal, text, &stored->manifest, &file, &from, &to))
-        bad_manifest(stored, file, from, to, "the seal is not that of the manifest");
+        wrong_seal(stored, seal, file, from, to);
     else if (memcmp(stored->manifest.uuid, stored->uuid, 16) != 0)
         bad_manifest(stored, MRD__IDENTITY, 0, stored->identity.size,
                      "the manifest is that of another session");
@@ -158,10 +171,11 @@ static mrd_status read_head(mrd__stored *stored, mrd__stored_segment *segment, m
     if (status != MRD_OK || got < sizeof bytes) return status;
     uint32_t crc;
     const char *what;
-    segment->headed = mrd__segment_head_read(bytes, &segment->head, &crc, &what) &&
-                      segment->head.kind == MRD__FILE_RAW &&
-                      segment->head.index == segment->index &&
-                      memcmp(segment->head.uuid, stored->uuid, 16) == 0;
+    bool whole = mrd__segment_head_read(bytes, &segment->head, &crc, &what) &&
+                 segment->head.kind == MRD__FILE_RAW && segment->head.index == segment->index;
+    bool ours = memcmp(segment->head.uuid, stored->uuid, 16) == 0;
+    segment->headed = whole && ours;
+    segment->foreign = whole && !ours;
     return MRD_OK;
 }
 
@@ -186,7 +200,7 @@ mrd_status mrd__stored_open(const char *dir, const mrd__files *files, mrd__store
     mrd__stored *stored = mrd__new(mrd__stored);
     mrd_error why = {0}; /* callees' statuses are read from it, whatever the caller gave */
     stored->files = files != NULL ? files : mrd__files_system();
-    stored->dir = find_dir(stored->files, dir);
+    stored->dir = mrd__stored_find(stored->files, dir);
     mrd_status status = read_identity(stored, &why);
     if (status == MRD_OK) status = read_seal(stored, &why);
     if (status == MRD_OK) status = read_segments(stored, &why);

@@ -4,6 +4,7 @@
 #include "session/check.h"
 
 #include "base/error.h"
+#include "session/limits.h"
 #include "session/walk.h"
 
 #include <errno.h>
@@ -199,17 +200,30 @@ static mrd_status verify(verifying *v)
     return status;
 }
 
+/* session.json itself: what it should be nobody knows any more. */
+static void bad_identity(const char *dir, const mrd__files *files, mrd__verify_result *result,
+                         const char *what)
+{
+    mrd__buf text = {0};
+    char *folder = mrd__stored_find(files, dir);
+    char *path = mrd__files_join(folder, MRD__IDENTITY);
+    mrd_status status = mrd__files_read(files, path, &text, MRD__DOCUMENT_MAX, NULL);
+    mrd__damage_set(&result->damage, MRD__IDENTITY, 0, status == MRD_OK ? text.size : 1, what);
+    mrd__buf_reset(&text);
+    mrd__free(path);
+    mrd__free(folder);
+}
+
 mrd_status mrd__session_verify(const char *dir, const mrd__files *files, mrd__verify_result *result,
                                mrd_error *error)
 {
     mrd__stored *stored;
     *result = (mrd__verify_result){0};
+    if (files == NULL) files = mrd__files_system();
     mrd_error why = {0};
     mrd_status status = mrd__stored_open(dir, files, &stored, &why);
     if (status == MRD_ERR_FORMAT) {
-        /* session.json itself: what it should be nobody knows any more. */
-        mrd__damage_set(&result->damage, MRD__IDENTITY, why.offset > 0 ? (uint64_t)why.offset : 0,
-                        why.offset > 0 ? (uint64_t)why.offset + 1 : 1, why.message);
+        bad_identity(dir, files, result, why.message);
         return MRD_OK;
     }
     if (status != MRD_OK) {

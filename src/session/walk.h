@@ -10,6 +10,7 @@ typedef struct mrd__stored_segment {
     uint32_t index;
     uint64_t size; /* of the file when it was opened */
     bool headed;   /* a whole header of this session and number */
+    bool foreign;  /* a whole header of this number and another session */
     mrd__segment_head head;
 } mrd__stored_segment;
 
@@ -54,6 +55,9 @@ typedef struct mrd__walk {
 /* MRD_OK for a damaged session, too; a failure is the callback's or the disk's. */
 MRD_MUST_CHECK mrd_status mrd__walk_raw(mrd__stored *stored, mrd__walk *walk, mrd_error *error);
 void mrd__walk_reset(mrd__walk *walk);
+
+/* The session's folder: DIR, or DIR.open where only that is one; in new memory. */
+char *mrd__stored_find(const mrd__files *files, const char *dir);
 
 /* A file of the session, opened for a reader. */
 typedef struct mrd__open_file {

@@ -11,7 +11,8 @@
  *   28  u32 segment index, from 1           18  u16 flags
  *   32  u64 first sequence to come          20  u32 reserved, 0
  *   40  SHA-256 of the segment before,      24  u32 CRC of the record before (of the segment
- *       its first 16 bytes (0 for none)             header for the first one)
+ *       its first 16 bytes; of session.json         header for the first one)
+ *       in raw/000001.mrl, else 0
  *   56  u32 reserved, 0                     28  u32 CRC-32C of the header up to here, payload
  *   60  u32 CRC-32C of bytes 0 to 59                and padding
  *
