@@ -3,7 +3,8 @@ import { useEffect } from "preact/hooks";
 import { px } from "../base/css.ts";
 import { clamp } from "../base/num.ts";
 import { changeSettings } from "../state/actions.ts";
-import { settings } from "../state/store.ts";
+import { page } from "../state/page.ts";
+import { settings, trace } from "../state/store.ts";
 import { language, t } from "../state/words.ts";
 import type { DecoderClient } from "../tracks/client.ts";
 import type { Feed } from "../tracks/feed.ts";
@@ -16,7 +17,12 @@ import { StateOverlay } from "../views/States.tsx";
 import { StatusLine } from "../views/StatusLine.tsx";
 import type { Stage } from "../views/stage.ts";
 import { Splitter } from "../widgets/Splitter.tsx";
+import { Later } from "./Later.tsx";
 import type { Session } from "./session.ts";
+
+/** Pages besides the timeline come when they are first shown. */
+const loadResultsPage = () =>
+  import("../views/results/ResultsPage.tsx").then((part) => part.ResultsPage);
 
 /** Header and status line, px: what the panes cannot have. */
 const CHROME = 64;
@@ -35,6 +41,11 @@ export function followSettings(): void {
   });
   effect(() => {
     document.documentElement.lang = language.value === "zh" ? "zh-CN" : "en";
+  });
+  effect(() => {
+    const open = trace.value?.state === "ready" ? trace.value.files[0]?.path : undefined;
+    const title = page.value !== "timeline" ? t(`nav.${page.value}`) : open?.split("/").at(-1);
+    document.title = title === undefined ? "Meridian" : `${title} · Meridian`;
   });
 }
 
@@ -55,6 +66,7 @@ export function App({ feed, client, session, onStage }: {
 }) {
   const { width, height } = useWindowSize();
   const { paneShare, paneOpen, treeWidth } = settings.value;
+  const shown = page.value === "timeline";
   const rest = height - CHROME;
   const paneMax = Math.max(PANE_MIN, rest - MAIN_MIN);
   const pane = paneOpen ? clamp(Math.round(paneShare * height), PANE_MIN, paneMax) : 0;
@@ -63,28 +75,38 @@ export function App({ feed, client, session, onStage }: {
   const setPane = (size: number): void => changeSettings({ paneShare: size / height });
   const setTree = (size: number): void => changeSettings({ treeWidth: size });
   return (
-    <div id="frame" style={{ gridTemplateRows: `40px 1fr ${pane}px 24px` }}>
+    <div id="frame">
       <Header />
-      <main style={{ gridTemplateColumns: `${tree}px 1fr` }}>
-        <LaneTreeView feed={feed} />
-        <CanvasArea feed={feed} onStage={onStage} />
-        <div class="at-tree" style={{ left: px(tree) }}>
-          <Splitter axis="x" way={1} label={t("tree.resize")} size={tree} min={TREE_MIN}
-            max={treeMax} onSize={setTree} onDone={setTree} />
-        </div>
-        <StateOverlay retry={() => void session.connect()} />
-        <Panels actions={session} />
-      </main>
-      {paneOpen
-        ? (
-          <div class="pane-box">
-            <Splitter axis="y" way={-1} label={t("pane.resize")} size={pane} min={PANE_MIN}
-              max={paneMax} onSize={setPane} onDone={setPane} />
-            <DataPane client={client} />
+      {/* Stays as it is behind the other pages; stage, keys and link rest meanwhile. */}
+      <div class="page" hidden={!shown} style={{ gridTemplateRows: `1fr ${pane}px 24px` }}>
+        <main style={{ gridTemplateColumns: `${tree}px 1fr` }}>
+          <LaneTreeView feed={feed} />
+          <CanvasArea feed={feed} onStage={onStage} />
+          <div class="at-tree" style={{ left: px(tree) }}>
+            <Splitter axis="x" way={1} label={t("tree.resize")} size={tree} min={TREE_MIN}
+              max={treeMax} onSize={setTree} onDone={setTree} />
           </div>
-        )
-        : <div />}
-      <StatusLine />
+          <StateOverlay retry={() => void session.connect()} />
+          {shown && <Panels actions={session} />}
+        </main>
+        {paneOpen
+          ? (
+            <div class="pane-box">
+              <Splitter axis="y" way={-1} label={t("pane.resize")} size={pane} min={PANE_MIN}
+                max={paneMax} onSize={setPane} onDone={setPane} />
+              <DataPane client={client} />
+            </div>
+          )
+          : <div />}
+        <StatusLine />
+      </div>
+      {page.value === "results" && (
+        <Later load={loadResultsPage} view={(Part) => (
+          <Part client={client} width={width} height={height - CHROME}
+            openTrace={(id) => session.openResult(id)}
+            panels={<Panels actions={session} />} />
+        )} />
+      )}
     </div>
   );
 }

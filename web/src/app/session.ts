@@ -8,6 +8,8 @@ import {
   selection, status, tab, trace, tree, unchecked, view,
 } from "../state/store.ts";
 import type { Tab } from "../state/store.ts";
+import { goToPage, keepPageLink, page, pageOf } from "../state/page.ts";
+import { readResultsLink, resultsLink } from "../state/results.ts";
 import { readLink, writeLink } from "../state/url.ts";
 import type { LinkState } from "../state/url.ts";
 import { DecoderClient } from "../tracks/client.ts";
@@ -75,6 +77,8 @@ export class Session {
   private stopWatch: (() => void) | null = null;
   private poll = 0;
   private shownId = -1;
+  /** Traces that were opened from results, by result. */
+  private readonly ofResults = new Map<number, number>();
   /** Origin that the window on screen counts from, while another trace takes its place. */
   private carried: bigint | null = null;
   /** The trace that the one being opened takes the place of. */
@@ -83,6 +87,7 @@ export class Session {
   constructor(private readonly feed: Feed) {}
 
   start(): void {
+    if (page.peek() === "results") this.readResults();
     this.keepLink();
     window.addEventListener("hashchange", () => this.hashChanged());
     void this.connect();
@@ -96,7 +101,7 @@ export class Session {
       const wanted = list.find((one) => one.trace_id === this.link.trace) ?? list.at(-1);
       if (wanted === undefined) {
         trace.value = null;
-        panel.value = "open";
+        if (page.peek() === "timeline") panel.value = "open";
       } else await this.follow(wanted.trace_id);
     } catch (error) {
       this.fail(error);
@@ -107,7 +112,19 @@ export class Session {
     const id = await api.open(paths, how);
     this.link = { ...readLink(""), trace: id };
     panel.value = "none";
+    goToPage("timeline");
     await this.follow(id);
+  }
+
+  /** Shows the trace of a result on the timeline; one that is open already is not opened anew. */
+  async openResult(id: number): Promise<void> {
+    const known = this.ofResults.get(id);
+    const list = await api.traces();
+    const open = list.some((one) => one.trace_id === known && one.state !== "failed");
+    const trace = known !== undefined && open ? known : await api.openResult(id);
+    this.ofResults.set(id, trace);
+    if (trace === this.shownId) goToPage("timeline");
+    else await this.show(trace);
   }
 
   /**
@@ -120,6 +137,7 @@ export class Session {
     const paths = [...new Set([...this.given, ...more])];
     const id = await api.open(paths, how);
     // The link rests a while before it is written: what the last moments changed is carried too.
+    goToPage("timeline");
     this.writeNow();
     this.link = { ...readLink(location.hash), trace: id, selection: null, picked: null };
     this.carried = BigInt(old.bounds?.origin_ns ?? "0");
@@ -133,6 +151,7 @@ export class Session {
     this.link = { ...readLink(""), trace: id };
     this.shownId = -1;
     panel.value = "none";
+    goToPage("timeline", writeLink(this.link));
     await this.follow(id);
   }
 
@@ -204,7 +223,6 @@ export class Session {
     this.restorePicked(link);
     if (this.replaced >= 0) void api.close(this.replaced).catch(() => undefined);
     this.replaced = -1;
-    document.title = `${info.files[0]?.path.split("/").at(-1) ?? "trace"} · Meridian`;
   }
 
   /** The link; in another's place with the window on screen, counted from this trace's origin. */
@@ -229,7 +247,17 @@ export class Session {
     };
   }
 
+  private readResults(): void {
+    keepPageLink("results", location.hash);
+    resultsLink.value = readResultsLink(location.hash);
+  }
+
   private hashChanged(): void {
+    const to = pageOf(location.hash);
+    if (to !== page.peek()) panel.value = "none";
+    if (to === "results") this.readResults();
+    page.value = to;
+    if (to !== "timeline") return;
     const next = readLink(location.hash);
     if (writeLink(next) === this.written) return;
     this.link = next;
@@ -255,7 +283,7 @@ export class Session {
     effect(() => {
       void [
         trace.value, view.value, folded.value, unchecked.value, selection.value, picked.value,
-        tab.value,
+        tab.value, page.value,
       ];
       changed = performance.now();
       if (timer === 0) later(LINK_DELAY_MS);
@@ -264,6 +292,7 @@ export class Session {
 
   private writeNow(): void {
     const info = trace.peek();
+    if (page.peek() !== "timeline") return;
     if (info === null || info.state !== "ready" || tree.peek().lanes.length === 0) return;
     const slice = picked.peek();
     this.written = writeLink({
@@ -273,6 +302,7 @@ export class Session {
         : { lane: slice.lane, id: slice.id, at: slice.start },
       tab: tab.peek(),
     });
+    keepPageLink("timeline", this.written);
     history.replaceState(null, "", this.written);
   }
 

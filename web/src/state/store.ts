@@ -80,7 +80,7 @@ export const status = signal<Status>({ events: 0, columns: 0, ms: 0, busy: false
 
 export type Tab = "detail" | "list" | "sql" | "losses";
 export const tab = signal<Tab>("detail");
-export type Panel = "none" | "help" | "settings" | "open" | "clocks";
+export type Panel = "none" | "help" | "settings" | "open" | "clocks" | "sweep";
 export const panel = signal<Panel>("none");
 
 /** Settings kept in this browser. */
@@ -94,10 +94,14 @@ export interface Settings {
   /** Height of the data pane as a share of the window. */
   readonly paneShare: number;
   readonly paneOpen: boolean;
+  /** Width of the list and height of the details of the results page, as shares. */
+  readonly listShare: number;
+  readonly detailShare: number;
 }
 export const DEFAULT_SETTINGS: Settings = {
   wheelZooms: false, dense: false, theme: "system", language: "system",
   treeWidth: 268, paneShare: 0.26, paneOpen: true,
+  listShare: 0.54, detailShare: 0.5,
 };
 export const settings = signal<Settings>(DEFAULT_SETTINGS);
 

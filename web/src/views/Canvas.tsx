@@ -164,6 +164,8 @@ export function CanvasArea({ feed, onStage }: { feed: Feed; onStage?: (stage: St
       click: (x, y) => pick(stage, x, y),
     });
     const measure = (): void => {
+      // Another page is shown: the size that counts is the one to come back to.
+      if (box.current!.clientWidth === 0) return;
       stage.resize(box.current!.clientWidth, box.current!.clientHeight);
       scrollTo(scrollTop.peek());
     };

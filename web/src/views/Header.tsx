@@ -1,5 +1,6 @@
 import { formatDuration } from "../base/time.ts";
 import { changeSettings, resetView, zoom } from "../state/actions.ts";
+import { PAGES, goToPage, page, pageLink } from "../state/page.ts";
 import { bounds, calmView, clocks, laneFilter, panel, settings } from "../state/store.ts";
 import type { Panel } from "../state/store.ts";
 import { ZOOM_STEP } from "../state/window.ts";
@@ -45,15 +46,30 @@ function Zoom() {
   );
 }
 
-export function Header() {
+function PageSwitch() {
   return (
-    <header>
-      <Brand />
-      <nav class="nav" aria-label={t("nav.main")}>
-        <a class="on" href="#" aria-current="page" onClick={(event) => event.preventDefault()}>
-          {t("nav.timeline")}
+    <nav class="nav" aria-label={t("nav.main")}>
+      {PAGES.map((one) => (
+        <a
+          key={one} href={pageLink(one)} class={page.value === one ? "on" : ""}
+          aria-current={page.value === one ? "page" : undefined}
+          onClick={(event) => {
+            if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+            event.preventDefault();
+            if (page.peek() !== one) panel.value = "none";
+            goToPage(one);
+          }}
+        >
+          {t(`nav.${one}`)}
         </a>
-      </nav>
+      ))}
+    </nav>
+  );
+}
+
+function TimelineTools() {
+  return (
+    <>
       <button class="btn" aria-expanded={panel.value === "open"} onClick={() => toggle("open")}>
         {t("head.open")}
       </button>
@@ -72,6 +88,26 @@ export function Header() {
       </label>
       <Zoom />
       <button class="btn" onClick={resetView}>{t("head.reset")} <kbd>Ctrl 0</kbd></button>
+    </>
+  );
+}
+
+function ResultsTools() {
+  return (
+    <>
+      <button class="btn" id="new-sweep" aria-expanded={panel.value === "sweep"}
+        onClick={() => toggle("sweep")}>{t("sweep.title")}</button>
+      <span class="grow" />
+    </>
+  );
+}
+
+export function Header() {
+  return (
+    <header>
+      <Brand />
+      <PageSwitch />
+      {page.value === "timeline" ? <TimelineTools /> : <ResultsTools />}
       <button class="btn" aria-label={t("head.language")} title={t("head.language")}
         onClick={() => changeSettings({ language: language.peek() === "en" ? "zh" : "en" })}>
         中 / EN

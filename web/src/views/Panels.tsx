@@ -102,6 +102,7 @@ export function Panels({ actions }: { actions: OpenActions }) {
     case "settings": return <SettingsPanel />;
     case "clocks": return <ClocksPanel reopen={(how) => actions.reopen([], how)} />;
     case "open": return <OpenPanel actions={actions} />;
+    case "sweep":
     case "none": return null;
   }
 }

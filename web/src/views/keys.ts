@@ -4,6 +4,7 @@ import {
 import {
   cursor, laneFilter, panel, picked, selection, settings, view,
 } from "../state/store.ts";
+import { page } from "../state/page.ts";
 import { ZOOM_STEP } from "../state/window.ts";
 
 /** The keyboard. One table: the help panel is checked against it. */
@@ -34,6 +35,7 @@ function rangeOfSlice(): void {
 
 function escape(): void {
   if (panel.peek() !== "none") panel.value = "none";
+  else if (page.peek() !== "timeline") return;
   else if (selection.peek() !== null) selection.value = null;
   else picked.value = null;
 }
@@ -81,6 +83,9 @@ function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLInputElement && target.type !== "checkbox";
 }
 
+/** Keys that every page has; the rest are the timeline's. */
+const EVERYWHERE: ReadonlySet<string> = new Set(["?", "Escape"]);
+
 /** Keys that a focused control uses itself. */
 const CONTROL_KEYS = new Set(["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End"]);
 
@@ -93,6 +98,7 @@ export function listenKeys(target: Window, focusFilter: () => void): () => void 
       laneFilter.value = "";
       return;
     }
+    if (page.peek() !== "timeline" && !EVERYWHERE.has(name)) return;
     if (name === "/") {
       event.preventDefault();
       focusFilter();

@@ -8,6 +8,7 @@ import {
   bounds, calmView, canvasSize, cursor, layout, picked, scrollTop, selection, settings, timeZero,
   trace, unchecked, view,
 } from "../state/store.ts";
+import { page } from "../state/page.ts";
 import type { Feed } from "../tracks/feed.ts";
 import { paintLanes } from "../tracks/paintLanes.ts";
 import type { Viewport } from "../tracks/paintLanes.ts";
@@ -87,6 +88,7 @@ export class Stage {
     }));
     this.stops.push(effect(() => {
       void [view.value, layout.value, scrollTop.value, unchecked.value, canvasSize.value];
+      if (page.value !== "timeline") return;
       frames.invalidate(Stale.Full);
       this.askFeed();
     }));
@@ -148,6 +150,8 @@ export class Stage {
   }
 
   private paint(stale: Stale): void {
+    // Not shown, or never measured since the page began elsewhere.
+    if (page.peek() !== "timeline" || this.head === 0) return;
     const size = canvasSize.peek();
     const now = view.peek();
     if (stale === Stale.Full) {

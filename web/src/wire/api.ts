@@ -6,7 +6,7 @@ import type {
 
 /** JSON calls of the server. Each throws ApiError. */
 
-async function call<T>(path: string, init: RequestInit = {}): Promise<T> {
+export async function call<T>(path: string, init: RequestInit = {}): Promise<T> {
   let response: Response;
   try {
     response = await fetch(new URL(path, document.baseURI), {
@@ -32,6 +32,12 @@ async function call<T>(path: string, init: RequestInit = {}): Promise<T> {
     throw new ApiError(told ?? { code: "http", message }, response.status);
   }
   return body as T;
+}
+
+export function post<T>(path: string, body: object): Promise<T> {
+  return call<T>(path, {
+    method: "POST", body: stringify(body), headers: { "content-type": "application/json" },
+  });
 }
 
 /** How files are put onto one timeline; what is absent is the server's default. */
@@ -71,11 +77,12 @@ export const api = {
   },
 
   async open(paths: readonly string[], how: OpenHow = {}): Promise<number> {
-    const init = {
-      method: "POST", body: stringify({ paths, ...how }),
-      headers: { "content-type": "application/json" },
-    };
-    return (await call<{ trace_id: number }>("api/traces", init)).trace_id;
+    return (await post<{ trace_id: number }>("api/traces", { paths, ...how })).trace_id;
+  },
+
+  /** Opens the trace of a result. */
+  async openResult(result: number): Promise<number> {
+    return (await post<{ trace_id: number }>("api/traces", { result })).trace_id;
   },
 
   trace(id: number): Promise<TraceInfo> {

@@ -1,5 +1,8 @@
+import { resultsEn } from "./resultsEn.ts";
+
 /** English texts of the page. Every key must also be in zh.ts (the type checks it). */
 export const en = {
+  ...resultsEn,
   "nav.timeline": "Timeline",
   "nav.main": "Main",
   "head.open": "Open…",

@@ -1,7 +1,9 @@
 import type { en } from "./en.ts";
+import { resultsZh } from "./resultsZh.ts";
 
 /** 页面的中文文本。 */
 export const zh: Record<keyof typeof en, string> = {
+  ...resultsZh,
   "nav.timeline": "时间线",
   "nav.main": "主导航",
   "head.open": "打开…",
