@@ -13,6 +13,7 @@ static mrd__own_track own_of(const mrd__sealing *seal, size_t shard_index, uint3
                           .parent = MRD__NONE,
                           .machine =
                               mrd__seal_machine(seal, seal->file_of[shard->file], spec->machine),
+                          .file = seal->file_of[shard->file],
                           .name = strings[spec->name],
                           .unit = strings[spec->unit],
                           .track = MRD__NONE};

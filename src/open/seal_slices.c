@@ -145,7 +145,8 @@ static mrd__track track_of(mrd__sealing *seal, const mrd__group *group)
         track.name = seal->processes.data[group->process].name;
     }
     uint32_t order = group->count > 0 ? seal->items[group->first].order : 0;
-    track.file = mrd__found_file(&seal->worker[0].found, order);
+    track.file = group->heading ? seal->own_tracks.data[group->own].file
+                                : mrd__found_file(&seal->worker[0].found, order);
     track.machine = group->process != MRD__NONE ? seal->processes.data[group->process].machine
                     : group->own != MRD__NONE   ? seal->own_tracks.data[group->own].machine
                                                 : seal->store->files[track.file].machine;
@@ -171,7 +172,7 @@ void mrd__seal_tracks(mrd__sealing *seal)
     uint64_t rows = 0;
     for (size_t g = 0; g < seal->groups.count; g++) {
         mrd__group *group = &seal->groups.data[g];
-        if (placed(group) == 0) continue;
+        if (placed(group) == 0 && !group->heading) continue;
         group->track = (uint32_t)store->track_count++;
         mrd__track *track = &store->tracks[group->track];
         *track = track_of(seal, group);

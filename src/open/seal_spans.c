@@ -191,6 +191,33 @@ static mrd__group keyed_group(const mrd__span_group *own)
                         .first_order = own->first_order};
 }
 
+static bool has_facts(const mrd__sealing *seal, const mrd__spans *spans, uint32_t slot)
+{
+    const uint32_t *groups = spans->group_of_fixed + mrd__fixed_own(seal) + 3 * slot;
+    return groups[0] != MRD__NONE || groups[1] != MRD__NONE || groups[2] != MRD__NONE;
+}
+
+/* Described tracks above one with facts stand on the timeline too: they name what is below. */
+static void add_headings(mrd__sealing *seal, const mrd__spans *spans)
+{
+    for (uint32_t slot = 0; slot < seal->own_tracks.count; slot++) {
+        if (!has_facts(seal, spans, slot)) continue;
+        uint32_t up = seal->own_tracks.data[slot].parent;
+        while (up != MRD__NONE && !seal->own_tracks.data[up].above) {
+            mrd__own_track *own = &seal->own_tracks.data[up];
+            own->above = true;
+            if (!has_facts(seal, spans, up)) {
+                mrd__group group = own_group(seal, 3 * up);
+                group.heading = true;
+                mrd__vec_push(&seal->groups, group);
+            }
+            if (own->process != MRD__NONE) seal->processes.data[own->process].used = true;
+            if (own->thread != MRD__NONE) seal->threads.data[own->thread].used = true;
+            up = own->parent;
+        }
+    }
+}
+
 static void join_groups(mrd__sealing *seal, mrd__spans *spans)
 {
     spans->group_of_fixed = mrd__new_array(uint32_t, spans->fixed);
@@ -319,6 +346,7 @@ void mrd__seal_sort_out(mrd__sealing *seal)
     mrd__parallel_for(seal->workers, spans.count, count_span, &job);
     join_lists(seal, &spans);
     join_groups(seal, &spans);
+    add_headings(seal, &spans);
     mrd__seal_names(seal);
     mrd__seal_own_order(seal);
     spans.place = mrd__new_array(uint32_t, seal->groups.count);

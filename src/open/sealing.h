@@ -63,6 +63,8 @@ typedef struct mrd__own_track {
     uint32_t process, thread; /* slots or MRD__NONE */
     uint32_t parent;          /* slot or MRD__NONE */
     uint32_t machine;         /* of the store */
+    uint32_t file;            /* that describes it */
+    bool above;               /* of one with facts */
     mrd__str_id name, unit;
     uint32_t place; /* display order: parents before children */
     uint32_t track; /* of the store: the first that came of it, MRD__NONE */
@@ -73,6 +75,7 @@ typedef struct mrd__group {
     mrd__str_id track_name;             /* COUNTER, ASYNC */
     uint8_t kind;                       /* mrd__track_kind */
     uint8_t scope;                      /* INSTANT */
+    bool heading;                       /* a described track without facts, above one with */
     uint32_t process, thread;           /* slots or MRD__NONE */
     uint32_t own;                       /* slot of the track that this is a part of, MRD__NONE */
     mrd__str_id name, series;           /* COUNTER */

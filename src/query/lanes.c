@@ -119,8 +119,19 @@ static const char *kind_of(const mrd__track *track)
     case MRD__TRACK_INSTANT:
         return "instant";
     default:
-        return "slices";
+        return track->count == 0 ? "group" : "slices"; /* group: names what is below it */
     }
+}
+
+/* Instants of a track that the file describes: its name is not its owner's. */
+static bool has_own_name(const mrd__store *store, const mrd__track *track)
+{
+    mrd__str_id owner = 0;
+    if (track->thread != MRD__NONE)
+        owner = store->threads[track->thread].name;
+    else if (track->process != MRD__NONE)
+        owner = store->processes[track->process].name;
+    return track->name != 0 && track->name != owner;
 }
 
 /* Lanes of a thread by the thread, of others by what the file calls them. */
@@ -128,6 +139,12 @@ static void add_track_name(lanes *all, const mrd__track *track)
 {
     const mrd__store *store = all->store;
     bool instants = track->kind == MRD__TRACK_INSTANT;
+    if (instants && has_own_name(store, track)) {
+        bool beside =
+            track->parent != MRD__NONE && store->tracks[track->parent].name == track->name;
+        add_title(&all->out, store, "", track->name, (mrd__ident){0}, 0, beside ? " instants" : "");
+        return;
+    }
     if ((instants || track->kind == MRD__TRACK_THREAD) && track->thread != MRD__NONE) {
         const mrd__thread *thread = &store->threads[track->thread];
         add_title(&all->out, store, "Thread", thread->name, thread->tid, 0,

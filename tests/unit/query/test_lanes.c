@@ -37,18 +37,21 @@ static void test_plain_tracks(void **state)
         (mrd__ident){.kind = MRD__IDENT_TEXT, .text = kit_string(store, "a\"b")};
     uint32_t thread = kit_thread(store, python, 8, "main");
     store->threads[thread].sort_index = 3;
-    kit_track(store, MRD__TRACK_INSTANT, "global marks", MRD__NONE, MRD__NONE);
+    kit_track(store, MRD__TRACK_INSTANT, "", MRD__NONE, MRD__NONE);
     kit_instant(store, 4, "x");
     kit_track(store, MRD__TRACK_THREAD, "main", python, thread);
     kit_row(store, 0, 0);
     kit_slice(store, 0, 10, "a");
     kit_row(store, 1, 1);
     kit_slice(store, 0, 10, "b");
-    kit_track(store, MRD__TRACK_INSTANT, "marks", python, thread);
+    kit_track(store, MRD__TRACK_INSTANT, "main", python, thread);
     store->tracks[2].parent = 1;
     kit_track(store, MRD__TRACK_COUNTER, "memory bytes", bare, MRD__NONE);
     kit_sample(store, 1, 2);
     kit_track(store, MRD__TRACK_ASYNC, "request", python, MRD__NONE);
+    kit_track(store, MRD__TRACK_INSTANT, "marks", python, thread);
+    store->tracks[5].parent = 4;
+    kit_instant(store, 5, "y");
     kit_seal(store);
     expect_lanes(
         store,
@@ -71,8 +74,10 @@ static void test_plain_tracks(void **state)
         "{\"id\":3,\"parent\":4,\"kind\":\"counter\",\"name\":\"memory bytes\",\"group\":null,"
         "\"sort\":null,\"rows\":1,\"machine\":0,\"anomalous\":false,\"count\":1,"
         "\"pid\":\"a\\\"b\"},\n"
-        "{\"id\":4,\"parent\":1,\"kind\":\"slices\",\"name\":\"request\",\"group\":null,"
-        "\"sort\":null,\"rows\":0,\"machine\":0,\"anomalous\":false,\"count\":0,\"pid\":7}\n"
+        "{\"id\":4,\"parent\":1,\"kind\":\"group\",\"name\":\"request\",\"group\":null,"
+        "\"sort\":null,\"rows\":0,\"machine\":0,\"anomalous\":false,\"count\":0,\"pid\":7},\n"
+        "{\"id\":5,\"parent\":6,\"kind\":\"instant\",\"name\":\"marks\",\"group\":null,"
+        "\"sort\":3,\"rows\":1,\"machine\":0,\"anomalous\":false,\"count\":1,\"pid\":7,\"tid\":8}\n"
         "]}\n");
     kit_free(&store);
 }

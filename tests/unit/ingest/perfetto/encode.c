@@ -100,6 +100,17 @@ static void make_slices(mrd__buf *out)
     put_simple(out, 140, TYPE_END, 1, NULL);
 }
 
+/* Tracks without facts: above one that has some, and one on its own. */
+static void make_headings(mrd__buf *out)
+{
+    put_track(out, 1, 0, "top");
+    put_track(out, 2, 1, "middle");
+    put_track(out, 3, 2, "leaf");
+    put_track(out, 4, 2, "bare");
+    put_simple(out, 100, TYPE_BEGIN, 3, "work");
+    put_simple(out, 110, TYPE_END, 3, NULL);
+}
+
 static void put_annotation(mrd__buf *event, const char *name, mrd__buf *value)
 {
     mrd__buf annotation = {0};
@@ -369,8 +380,7 @@ static void make_steps(mrd__buf *out)
 }
 
 const sample samples[] = {
-    {"slices", make_slices}, {"args", make_args},
-    {"sched", make_sched},   {"compact", make_compact},
-    {"legacy", make_legacy}, {"typed", make_typed},
-    {"steps", make_steps},   {NULL, NULL},
+    {"slices", make_slices},   {"args", make_args},         {"sched", make_sched},
+    {"compact", make_compact}, {"legacy", make_legacy},     {"typed", make_typed},
+    {"steps", make_steps},     {"headings", make_headings}, {NULL, NULL},
 };

@@ -42,6 +42,15 @@ static void tell(const mrd__store *store, mrd__buf *out)
     mrd__str args;
     for (uint32_t t = 0; t < store->track_count; t++) {
         const mrd__track *track = &store->tracks[t];
+        if (track->count == 0) {
+            assert_int_equal(track->row_count, 0);
+            put_str(out, store, track->name);
+            mrd__buf_text(out, ":\n");
+        }
+        if (track->parent != MRD__NONE && store->tracks[track->parent].count == 0) {
+            put_str(out, store, store->tracks[track->parent].name);
+            mrd__buf_text(out, " > ");
+        }
         for (uint64_t i = track->first; i < track->first + track->count; i++) {
             bool instant = track->kind == MRD__TRACK_INSTANT;
             if (track->kind == MRD__TRACK_COUNTER) continue;
@@ -78,6 +87,8 @@ static const char *expected(const char *name)
 {
     if (strcmp(name, "slices") == 0)
         return "worker | outer 100-140 \nbelow | child 110-130 \nfurther below ! mark 120 \n";
+    if (strcmp(name, "headings") == 0)
+        return "top:\nmiddle:\ntop > middle > leaf | work 100-110 \n";
     if (strcmp(name, "args") == 0)
         return "args ! args 10 {\"int\":-7,\"bool\":true,\"double\":1.5,\"pointer\":\"0xbeef\","
                "\"json\":{\"a\": [1, 2]},\"text\":\"{no json\",\"dict\":{\"k\":\"v\\n\"},"
