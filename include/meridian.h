@@ -426,12 +426,29 @@ MRD_MUST_CHECK mrd_status mrd_session_verify(const char *dir, mrd_format format,
  * or JSON. *equal false: the first difference is told. */
 MRD_MUST_CHECK mrd_status mrd_session_replay(const char *dir, mrd_format format,
                                              const mrd_sink *sink, bool *equal, mrd_error *error);
+/* Which samples, and how many. Zeroed: all of them. */
+typedef struct mrd_session_select {
+    const char *const *metrics; /* these metricIds; none: all */
+    size_t metric_count;
+    bool ranged; /* only start_ns <= time < end_ns, of the host's monotonic clock */
+    int64_t start_ns, end_ns;
+    /* 0: every sample. Else the range (ranged, or the session's) is cut into so many equal parts,
+     * and of each series and part these samples are kept: the first, the last, the least, the
+     * greatest, the first without a value. Nothing is averaged: each is a stored sample. */
+    uint32_t buckets;
+} mrd_session_select;
+#define MRD_SESSION_BUCKETS_MAX 65536u
+
 /* The samples in order (seq, metric, value, unit, quality, source, key, time_ns): JSON one object a
- * line, CSV, ARROW. Absent values are null. */
-MRD_MUST_CHECK mrd_status mrd_session_samples(const char *dir, mrd_format format,
-                                              const mrd_sink *sink, mrd_error *error);
+ * line, CSV, ARROW. seq is lastRawSequence. Absent values are null. select may be NULL: all. Those
+ * of a session without a seal are computed from what there is of it by now. */
+MRD_MUST_CHECK mrd_status mrd_session_samples(const char *dir, const mrd_session_select *select,
+                                              mrd_format format, const mrd_sink *sink,
+                                              mrd_error *error);
 /* The same as Parquet to fd, an open, empty file. */
-MRD_MUST_CHECK mrd_status mrd_session_samples_parquet(const char *dir, int fd, mrd_error *error);
+MRD_MUST_CHECK mrd_status mrd_session_samples_parquet(const char *dir,
+                                                      const mrd_session_select *select, int fd,
+                                                      mrd_error *error);
 
 typedef enum mrd_report_form {
     MRD_REPORT_TEXT,
@@ -440,9 +457,24 @@ typedef enum mrd_report_form {
     MRD_REPORT_HTML, /* one file, plots in it */
 } mrd_report_form;
 
-/* The stored report, in that form. */
+/* The report in that form. JSON of a sealed session is its stored report.json; the others are made
+ * from raw and refused where raw does not give the stored one (code report_differs). A session
+ * without a seal is reported as far as it has come. */
 MRD_MUST_CHECK mrd_status mrd_session_report(const char *dir, mrd_report_form form,
                                              const mrd_sink *sink, mrd_error *error);
+/* One JSON document: {"session": uuid, "name": last part of the folder's name, "state":
+ * "recording" | "unsealed" | "completed" | "incomplete", "reasons": [text], "identity":
+ * session.json, "manifest", "report": as stored, null where they are not}. */
+MRD_MUST_CHECK mrd_status mrd_session_info(const char *dir, const mrd_sink *sink, mrd_error *error);
+/* {"sessions": [as info, without manifest and report], "skipped": folders that are none}, the
+ * newest first, of a folder that holds sessions. A folder that is not there holds none. */
+MRD_MUST_CHECK mrd_status mrd_session_list(const char *folder, const mrd_sink *sink,
+                                           mrd_error *error);
+/* The raw event or decode error of a sequence. TEXT: its bytes as received. JSON: the envelope
+ * {"seq", "type", "sourceId", ..., "text": its bytes where they are UTF-8, else null, "base64"}.
+ * Code no_such_sequence. */
+MRD_MUST_CHECK mrd_status mrd_session_raw(const char *dir, uint64_t sequence, mrd_format format,
+                                          const mrd_sink *sink, mrd_error *error);
 
 /* ---- Generators -------------------------------------------------------------------------- */
 

@@ -62,8 +62,29 @@ mrd_status mrd_session_report(const char *dir, mrd_report_form form, const mrd_s
 {
     mrd__assert(dir != NULL && sink != NULL);
     mrd__buf text = {0};
-    if (form != MRD_REPORT_JSON)
-        return mrd__fail(error, MRD_ERR_UNSUPPORTED, "report_form",
-                         "this form of a report is not made, allowed is JSON");
-    return send(&text, mrd__session_stored_report(dir, &text, error), sink, error);
+    return send(&text, mrd__session_tell_report(dir, form, &text, error), sink, error);
+}
+
+mrd_status mrd_session_info(const char *dir, const mrd_sink *sink, mrd_error *error)
+{
+    mrd__assert(dir != NULL && sink != NULL);
+    mrd__buf text = {0};
+    return send(&text, mrd__session_tell_info(dir, true, &text, error), sink, error);
+}
+
+mrd_status mrd_session_list(const char *folder, const mrd_sink *sink, mrd_error *error)
+{
+    mrd__assert(folder != NULL && sink != NULL);
+    mrd__buf text = {0};
+    return send(&text, mrd__session_tell_list(folder, &text, error), sink, error);
+}
+
+mrd_status mrd_session_raw(const char *dir, uint64_t sequence, mrd_format format,
+                           const mrd_sink *sink, mrd_error *error)
+{
+    mrd__assert(dir != NULL && sink != NULL);
+    mrd__buf text = {0};
+    mrd_status status =
+        mrd__session_tell_raw(dir, sequence, format == MRD_FORMAT_JSON, &text, error);
+    return send(&text, status, sink, error);
 }

@@ -193,7 +193,8 @@ static mrd_status add_arrow(void *ctx, const mrd__sample_row *row, mrd_error *er
     return out->batch.rows == MRD__ARROW_BATCH_ROWS ? flush_batch(out, error) : MRD_OK;
 }
 
-static mrd_status send_arrow(const char *dir, const mrd_sink *sink, mrd_error *error)
+static mrd_status send_arrow(const char *dir, const mrd_session_select *select,
+                             const mrd_sink *sink, mrd_error *error)
 {
     static const mrd__arrow_field fields[COLUMNS] = {
         {"seq", MRD__ARROW_UINT64, false},   {"metric", MRD__ARROW_UTF8, false},
@@ -202,7 +203,7 @@ static mrd_status send_arrow(const char *dir, const mrd_sink *sink, mrd_error *e
         {"key", MRD__ARROW_UTF8, false},     {"time_ns", MRD__ARROW_INT64, true}};
     arrow_out out = {.writer = mrd__arrow_writer_create(fields, COLUMNS, NULL, 0, sink)};
     batch_clear(&out.batch);
-    mrd_status status = mrd__session_samples(dir, add_arrow, &out, error);
+    mrd_status status = mrd__session_samples(dir, select, add_arrow, &out, error);
     if (status == MRD_OK) status = flush_batch(&out, error);
     if (status == MRD_OK) status = mrd__arrow_writer_finish(out.writer, error);
     mrd__arrow_writer_destroy(&out.writer);
@@ -210,14 +211,14 @@ static mrd_status send_arrow(const char *dir, const mrd_sink *sink, mrd_error *e
     return status;
 }
 
-mrd_status mrd_session_samples(const char *dir, mrd_format format, const mrd_sink *sink,
-                               mrd_error *error)
+mrd_status mrd_session_samples(const char *dir, const mrd_session_select *select, mrd_format format,
+                               const mrd_sink *sink, mrd_error *error)
 {
     mrd__assert(dir != NULL && sink != NULL);
-    if (format == MRD_FORMAT_ARROW) return send_arrow(dir, sink, error);
+    if (format == MRD_FORMAT_ARROW) return send_arrow(dir, select, sink, error);
     text_out out = {.sink = sink, .csv = format == MRD_FORMAT_CSV};
     if (out.csv) mrd__buf_text(&out.text, "seq,metric,value,unit,quality,source,key,time_ns\n");
-    mrd_status status = mrd__session_samples(dir, add_text, &out, error);
+    mrd_status status = mrd__session_samples(dir, select, add_text, &out, error);
     if (status == MRD_OK) status = mrd__buf_flush(&out.text, sink, error);
     mrd__buf_reset(&out.text);
     return status;
@@ -295,12 +296,13 @@ static mrd_status write_parquet(parquet_out *out, int fd, mrd_error *error)
     return status;
 }
 
-mrd_status mrd_session_samples_parquet(const char *dir, int fd, mrd_error *error)
+mrd_status mrd_session_samples_parquet(const char *dir, const mrd_session_select *select, int fd,
+                                       mrd_error *error)
 {
     mrd__assert(dir != NULL && fd >= 0);
     parquet_out out = {0};
     batch_clear(&out.all);
-    mrd_status status = mrd__session_samples(dir, collect, &out, error);
+    mrd_status status = mrd__session_samples(dir, select, collect, &out, error);
     if (status == MRD_OK) status = write_parquet(&out, fd, error);
     batch_reset(&out.all);
     return status;

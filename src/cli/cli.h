@@ -158,6 +158,8 @@ int mrd__cmd_sim_sweep(const mrd__cli *cli);
 int mrd__cmd_record(const mrd__cli *cli);
 int mrd__cmd_session_ingest(const mrd__cli *cli);
 int mrd__cmd_session_samples(const mrd__cli *cli);
+int mrd__cmd_session_list(const mrd__cli *cli);
+int mrd__cmd_session_raw(const mrd__cli *cli);
 int mrd__cmd_session_recover(const mrd__cli *cli);
 int mrd__cmd_replay(const mrd__cli *cli);
 int mrd__cmd_verify(const mrd__cli *cli);

@@ -183,11 +183,7 @@ static int run(const mrd__cli *cli, mrd_record_options *options)
     mrd__buf dir = {0};
     mrd_error error = {0};
     mrd_record_result result;
-    shown last = {0};
-    if (isatty(STDERR_FILENO)) {
-        options->progress = show_progress;
-        options->progress_ctx = &last;
-    }
+    if (isatty(STDERR_FILENO)) options->progress = show_progress;
     mrd_status status = folder_of(cli, &dir, &error);
     options->dir = dir.data;
     if (status == MRD_OK && !catch_signals())
@@ -204,6 +200,7 @@ int mrd__cmd_record(const mrd__cli *cli)
 {
     MRD__VEC(const char *) adapters = {0};
     MRD__VEC(char *) command = {0};
+    shown last = {0};
     for (size_t i = 0; i < cli->given.count; i++) {
         if (strcmp(cli->given.data[i].option->name, "adapter") == 0)
             mrd__vec_push(&adapters, cli->given.data[i].value);
@@ -218,6 +215,7 @@ int mrd__cmd_record(const mrd__cli *cli)
         .every_ns = 100000000,
         .publish_ns = 1000000000,
         .stop_fd = -1,
+        .progress_ctx = &last,
     };
     int code = fill_options(cli, &options) ? run(cli, &options) : MRD__EXIT_USAGE;
     for (size_t i = 0; i < command.count; i++)

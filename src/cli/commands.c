@@ -194,7 +194,19 @@ static const mrd__option session_ingest_options[] = {
     {0},
 };
 
+static const mrd__option session_list_options[] = {
+    {"data", "DIR", "data folder; default: $XDG_DATA_HOME/meridian", false, 0},
+    {0},
+};
+
 static const mrd__option session_samples_options[] = {
+    {"metric", "ID", "only this metric; may be repeated", true, 0},
+    {"start-ns", "NS", "only from this time of the host's monotonic clock on", false, 0},
+    {"end-ns", "NS", "only before this time", false, 0},
+    {"buckets", "N",
+     "thin for drawing: of each curve in each of N parts of the range first, last, "
+     "least, greatest and the first without a value",
+     false, 0},
     {"format", "F", "csv (default), json (one object a line), arrow (IPC stream) or parquet", false,
      0},
     {"output", "FILE", "where to write; default: standard output (not for parquet)", false, 'o'},
@@ -202,7 +214,7 @@ static const mrd__option session_samples_options[] = {
 };
 
 static const mrd__option report_options[] = {
-    {"format", "F", "json", false, 0},
+    {"format", "F", "text (default), json, md or html (one file, plots in it)", false, 0},
     {"output", "FILE", "where to write; default: standard output", false, 'o'},
     {0},
 };
@@ -285,11 +297,18 @@ const mrd__command mrd__commands[] = {
      "Envelopes, or what an adapter printed, one JSON object a line; - is standard input. Host\n"
      "times are those of the lines.",
      1, 1, false, false, session_ingest_options, mrd__cmd_session_ingest},
+    {"session list", "[FOLDER]", "the sessions in a folder, the newest first",
+     "Default: DATA/sessions, where recordings without --out go.", 0, 1, false, false,
+     session_list_options, mrd__cmd_session_list},
     {"session samples", "DIR", "the samples of a session, in order",
      "Columns seq, metric, value, unit, quality, source, key, time_ns; an absent value is empty "
      "or\n"
      "null, never 0.",
      1, 1, false, false, session_samples_options, mrd__cmd_session_samples},
+    {"session raw", "DIR SEQ", "the bytes that a sample rests on",
+     "SEQ is the seq of a sample or gap. Prints the event's bytes as received; with --json the\n"
+     "envelope, too.",
+     2, 2, false, false, NULL, mrd__cmd_session_raw},
     {"session recover", "DIR", "seal what a crash left as DIR.open",
      "Takes the longest valid prefix and seals it as incomplete(crash). Nothing recorded is\n"
      "changed; damage elsewhere is corruption: told, not repaired.",

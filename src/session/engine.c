@@ -26,7 +26,7 @@ struct mrd__engine {
 
 static void put(mrd__engine *e, mrd__file_kind kind, unsigned type, uint64_t sequence)
 {
-    if (e->status != MRD_OK) return;
+    if (e->status != MRD_OK || e->sink.derived == NULL) return;
     mrd__str payload = {e->payload.data, e->payload.size};
     e->status = e->sink.derived(e->sink.ctx, kind, MRD__RECORD_DERIVED + type, sequence, payload,
                                 &e->error);
@@ -64,6 +64,7 @@ static void take_sample(void *ctx, const mrd__sample *sample)
     mrd__engine *e = ctx;
     e->counts.samples++;
     mrd__session_report_sample(e->report, sample);
+    if (e->sink.sample != NULL) e->sink.sample(e->sink.ctx, sample);
     mrd__buf_clear(&e->payload);
     mrd__sample_encode(&e->payload, sample);
     put(e, MRD__FILE_METRICS, MRD__METRICS_SAMPLE, sample->sequence);

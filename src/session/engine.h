@@ -41,11 +41,13 @@ void mrd__encode_tick(uint64_t number, uint64_t host_ns, mrd__buf *out);
 
 /* ---- Projecting ---- */
 
-/* Where derived records go: type from MRD__RECORD_DERIVED on. */
+/* Where derived records go: type from MRD__RECORD_DERIVED on. derived NULL: nowhere. */
 typedef struct mrd__engine_sink {
     void *ctx;
     mrd_status (*derived)(void *ctx, mrd__file_kind kind, unsigned type, uint64_t sequence,
                           mrd__str payload, mrd_error *error);
+    /* A sample, beside its record; may be NULL. */
+    void (*sample)(void *ctx, const mrd__sample *sample);
 } mrd__engine_sink;
 
 /* What a person is shown while it runs. */

@@ -73,7 +73,7 @@ mrd_status mrd__live_create(mrd__live *live, const char *dir, mrd__str target, m
     mrd_status status = mrd__recording_create(&options, &live->recording, error);
     mrd__buf_reset(&identity);
     if (status != MRD_OK) return status;
-    mrd__engine_sink sink = {live, put_derived};
+    mrd__engine_sink sink = {.ctx = live, .derived = put_derived};
     live->engine = mrd__engine_create(&sink);
     status = derive(live, error);
     if (status == MRD_OK) status = mrd__live_clocks(live, error);

@@ -43,8 +43,7 @@ static void making_reset(making *m)
     mrd__buf_reset(&m->report);
 }
 
-/* Old sessions are replayed under their own definitions or not at all. */
-static mrd_status check_definitions(const mrd__stored *stored, mrd_error *error)
+mrd_status mrd__session_check_definitions(const mrd__stored *stored, mrd_error *error)
 {
     mrd__str identity = mrd__stored_identity(stored);
     json_t *root = json_loadb(identity.data, identity.size, 0, NULL);
@@ -59,8 +58,8 @@ static mrd_status check_definitions(const mrd__stored *stored, mrd_error *error)
 static mrd_status make(making *m, mrd__stored *stored, mrd__damage *torn, mrd_error *error)
 {
     const uint8_t *uuid = mrd__stored_uuid(stored);
-    mrd__engine_sink sink = {m, put};
-    MRD__TRY(check_definitions(stored, error));
+    mrd__engine_sink sink = {.ctx = m, .derived = put};
+    MRD__TRY(mrd__session_check_definitions(stored, error));
     m->engine = mrd__engine_create(&sink);
     mrd__derived_bytes_begin(&m->domain, MRD__FILE_DOMAIN, uuid);
     mrd__derived_bytes_begin(&m->metrics, MRD__FILE_METRICS, uuid);

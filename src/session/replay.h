@@ -17,6 +17,9 @@ typedef struct mrd__replay_result {
  * program does not have is refused: MRD_ERR_UNSUPPORTED "definitions". files NULL: the system's. */
 MRD_MUST_CHECK mrd_status mrd__session_replay(const char *dir, const mrd__files *files,
                                               mrd__replay_result *result, mrd_error *error);
+/* Refuses a session under other definitions, as replay does. */
+MRD_MUST_CHECK mrd_status mrd__session_check_definitions(const mrd__stored *stored,
+                                                         mrd_error *error);
 /* For mrd__session_recover: the derived files of the valid prefix. ctx unused. */
 mrd_status mrd__session_rederive(void *ctx, mrd__recovery *recovery, mrd__stored *stored,
                                  mrd__buf *facts, mrd_error *error);

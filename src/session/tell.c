@@ -1,68 +1,9 @@
 /* What verifying, replaying and recovering found, for people and for programs. */
-#include "base/alloc.h"
 #include "base/error.h"
 #include "base/os.h"
 #include "session/check.h"
-#include "session/engine.h"
-#include "session/limits.h"
 #include "session/replay.h"
 #include "session/session.h"
-
-/* ---- Samples ---- */
-
-typedef struct sampling {
-    mrd__metrics_reader reader;
-    mrd__sample_fn fn;
-    void *ctx;
-} sampling;
-
-static mrd_status take_sample(void *ctx, const mrd__record *record, mrd_error *error)
-{
-    sampling *s = ctx;
-    unsigned type = record->type - MRD__RECORD_DERIVED;
-    mrd__str payload = {(const char *)record->payload, record->size};
-    MRD__TRY(mrd__metrics_read(&s->reader, type, record->sequence, payload, error));
-    if (type != MRD__METRICS_SAMPLE) return MRD_OK;
-    const mrd__sample *sample = &s->reader.sample;
-    const mrd__series *series = sample->series;
-    mrd__sample_row row = {
-        .sequence = sample->sequence,
-        .metric = series->metric,
-        .unit = series->unit,
-        .source = series->source,
-        .key = series->key,
-        .quality = mrd__quality_name(sample->value.quality),
-        .has_time = (sample->flags & MRD__SAMPLE_HOST) != 0,
-        .time_ns = sample->host.host_ns,
-    };
-    row.present = mrd__measured_get(sample->value, &row.value);
-    row.integer = mrd__measured_get_integer(sample->value, &row.whole);
-    return s->fn(s->ctx, &row, error);
-}
-
-mrd_status mrd__session_samples(const char *dir, mrd__sample_fn fn, void *ctx, mrd_error *error)
-{
-    mrd__stored *stored;
-    sampling s = {.fn = fn, .ctx = ctx};
-    MRD__TRY(mrd__stored_open(dir, NULL, &stored, error));
-    mrd_status status = mrd__stored_read_derived(stored, MRD__FILE_METRICS, take_sample, &s, error);
-    mrd__metrics_reader_reset(&s.reader);
-    mrd__stored_close(&stored);
-    return status;
-}
-
-/* ---- Report ---- */
-
-mrd_status mrd__session_stored_report(const char *dir, mrd__buf *out, mrd_error *error)
-{
-    mrd__stored *stored;
-    MRD__TRY(mrd__stored_open(dir, NULL, &stored, error));
-    char *path = mrd__files_join(mrd__stored_dir(stored), "report.json");
-    mrd_status status = mrd__file_read(out, path, MRD__DOCUMENT_MAX, error);
-    mrd__free(path);
-    mrd__stored_close(&stored);
-    return status;
-}
 
 /* ---- Verify ---- */
 

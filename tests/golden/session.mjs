@@ -253,4 +253,76 @@ await test("session/samples as CSV, Arrow and Parquet hold the same rows", async
     arrow.length % 8], [0xffffffff, "ffffffff00000000", 0])
 })
 
+await test("session/samples: metrics, range, thinned", async () => {
+  const lines = []
+  for (let i = 1; i <= 200; i++)
+    lines.push(line(i, "graphics", { CoreAnimationFramesPerSecond: i % 50 === 7 ? null : (i * 37) % 60 }),
+      line(i, "other", { gauges: { x: i } }))
+  const got = await ingestLines(lines)
+  const ask = async (...args) => parseLines((await run(0, ["session", "samples", got.dir, "--json",
+    ...args])).stdout.toString())
+  const fps = got.samples.filter((s) => s.metric === "fps.ca")
+  expectSame("one metric", await ask("--metric", "fps.ca"), fps)
+  expectSame("range", await ask("--metric", "fps.ca", "--start-ns", `${10 * SECOND}`, "--end-ns",
+    `${20 * SECOND}`), fps.slice(9, 19))
+  const parts = 10
+  const wanted = []
+  const span = 199 * SECOND + 1
+  for (let part = 0; part < parts; part++) {
+    const inside = fps.filter((s) => Math.floor((s.time_ns - SECOND) * parts / span) === part)
+    const whole = inside.filter((s) => s.value !== null)
+    const least = whole.reduce((a, b) => (b.value < a.value ? b : a))
+    const most = whole.reduce((a, b) => (b.value > a.value ? b : a))
+    const kept = [inside[0], inside.at(-1), least, most, inside.find((s) => s.value === null)]
+    wanted.push(...inside.filter((s) => kept.includes(s)))
+  }
+  expectSame("thinned", await ask("--metric", "fps.ca", "--buckets", `${parts}`), wanted)
+  expectSame("nothing there", await ask("--metric", "none", "--buckets", "3"), [])
+  await run(2, ["session", "samples", got.dir, "--start-ns", "5", "--end-ns", "5"])
+  await run(2, ["session", "samples", got.dir, "--start-ns", "x"])
+  await run(2, ["session", "samples", got.dir, "--buckets", "65537"])
+})
+
+await test("session/from a sample to the bytes it rests on", async () => {
+  const text = JSON.stringify(line(1, "graphics", { CoreAnimationFramesPerSecond: 60 }))
+  const bad = Buffer.from([0x7b, 0xff, 0x00, 0x7d])
+  const got = await ingestLines([text, bad])
+  expectSame("bytes", (await run(0, ["session", "raw", got.dir, "1"])).stdout.toString(), text)
+  expectSame("bytes", (await run(0, ["session", "raw", got.dir, "2"])).stdout.equals(bad), true)
+  const event = await json(["session", "raw", got.dir, "1"])
+  expectSame("event", [event.seq, event.type, event.sourceId, event.kind, event.pid, event.text,
+    Buffer.from(event.base64, "base64").toString()],
+  [1, "raw", "own", "graphics", 7, text, text])
+  const error = await json(["session", "raw", got.dir, "2"])
+  expectSame("decode error", [error.type, error.bytes, error.text,
+    Buffer.from(error.base64, "base64").equals(bad)], ["decode_error", 4, null, true])
+  const none = await run(1, ["session", "raw", got.dir, "3"])
+  if (!/3.*2/.test(none.stderr)) throw new Wrong(none.stderr)
+  await run(2, ["session", "raw", got.dir, "x"])
+})
+
+await test("session/report as text, Markdown and HTML; a list of sessions", async () => {
+  const got = await ingestLines([line(1, "graphics", { CoreAnimationFramesPerSecond: 60 }),
+    line(2, "graphics", { CoreAnimationFramesPerSecond: 58 })])
+  const as = async (format) =>
+    (await run(0, ["report", got.dir, "--format", format])).stdout.toString()
+  const text = (await run(0, ["report", got.dir])).stdout.toString()
+  expectSame("default", await as("text"), text)
+  if (!/^fps\.ca +own +fps +1 +58 /m.test(text)) throw new Wrong(text)
+  if (!/^\| fps\.ca \| own \| fps \| 1 \| 58 \|/m.test(await as("md"))) throw new Wrong("md")
+  const html = await as("html")
+  if (!html.startsWith("<!doctype html>") || !html.includes("<svg") || /<script|https?:/.test(html))
+    throw new Wrong(html.slice(0, 300))
+  await run(0, ["report", got.dir, "--format", "html", "-o", "report.html"])
+  expectSame("file", readFileSync(file("report.html"), "utf8"), html)
+  const { sessions, skipped } = await json(["session", "list", "."])
+  const own = sessions.find((session) => session.name === got.dir)
+  expectSame("in the list", [own.state, own.reasons, own.identity.definitions, skipped > 0],
+    ["completed", [], "metrics.v1", true])
+  const lines = (await run(0, ["session", "list", "."])).stdout.toString().trimEnd().split("\n")
+  expectSame("lines", lines.includes(`${got.dir}  completed`), true)
+  expectSame("an absent folder", await json(["session", "list", "nowhere"]),
+    { sessions: [], skipped: 0 })
+})
+
 finish()
