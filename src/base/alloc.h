@@ -16,6 +16,9 @@ char *mrd__strndup(const char *text, size_t size); /* NUL-terminated copy */
 /* Large page-aligned memory straight from the kernel, zeroed, lazily backed. size 0 gives NULL.
  * Use for columns: untouched pages cost nothing, and pages can be given back early. */
 void *mrd__pages_alloc(size_t size);
+/* The same for tables of which little is ever touched: no page is made before its use, and then a
+ * small one. Freed like the others. */
+void *mrd__pages_reserve(size_t size);
 void mrd__pages_free(void *block, size_t size);
 /* Give the whole pages inside [block+from, block+to) back to the kernel; they read as zero then. */
 void mrd__pages_release(void *block, size_t from, size_t to);

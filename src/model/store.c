@@ -91,7 +91,7 @@ void mrd__store_destroy(mrd__store **store)
     mrd__free(s->metadata);
     for (size_t b = 0; b < s->blob_count; b++)
         mrd__pages_free(s->blobs[b].data, s->blobs[b].capacity);
-    mrd__free(s->blobs);
+    mrd__pages_free(s->blobs, MRD__BLOBS_MAX * sizeof *s->blobs);
     mrd__free(s);
 }
 

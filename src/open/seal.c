@@ -86,9 +86,8 @@ static void seal_facts(mrd__sealing *seal)
     mrd__seal_pair(seal);
     mrd__seal_tracks(seal);
     mrd__seal_place(seal);
-    mrd__seal_flows(seal);
     mrd__seal_view(seal);
-    mrd__seal_ranks(seal);
+    mrd__seal_flows_and_ranks(seal);
     mrd__seal_events(seal);
     mrd__seal_doubles(seal);
     mrd__rows_build(&seal->store->rows, seal->workers);

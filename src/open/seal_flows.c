@@ -116,7 +116,7 @@ static void store_flows(const mrd__sealing *seal, const mrd__flow_links *links)
     }
 }
 
-void mrd__seal_flows(mrd__sealing *seal)
+void mrd__seal_flows(mrd__sealing *seal, uint32_t workers)
 {
     const size_t count = seal->points.count;
     if (count == 0) return;
@@ -127,17 +127,17 @@ void mrd__seal_flows(mrd__sealing *seal)
     }
     binding b = {.seal = seal, .room = mrd__pages_alloc(4 * count * sizeof *b.room)};
     group_points(&b);
-    mrd__parallel_for(seal->workers, seal->groups.count, bind_group, &b);
+    mrd__parallel_for(workers, seal->groups.count, bind_group, &b);
     mrd__pages_free(b.points, count * sizeof(mrd__flow_point *));
     mrd__free(b.thread_first);
     mrd__flow_links links = {0};
     const mrd__merge_plan *plan = seal->writer->plan;
     seal->worker[0].found.one_scope = plan != NULL && plan->global_flows;
-    mrd__flows_join(seal->points.data, count, seal->workers, &links, &seal->worker[0].found);
+    mrd__flows_join(seal->points.data, count, workers, &links, &seal->worker[0].found);
     store_flows(seal, &links);
     mrd__vec_reset(&links);
     store->flow_by_from = mrd__new_array(uint32_t, store->flow_count);
     store->flow_by_to = mrd__new_array(uint32_t, store->flow_count);
-    mrd__parallel_for(seal->workers, 2, sort_flows, &b);
+    mrd__parallel_for(workers, 2, sort_flows, &b);
     mrd__pages_free(b.room, 4 * count * sizeof *b.room);
 }

@@ -9,26 +9,43 @@
 #define POINTS_FIRST 1024
 
 typedef struct touching {
-    char *block;
-    size_t size;
+    const mrd__block *blocks;
+    size_t count;
 } touching;
+
+static size_t steps_of(const mrd__block *block)
+{
+    return (block->size + TOUCH_BYTES - 1) / TOUCH_BYTES;
+}
 
 static void touch(void *ctx, size_t index, uint32_t worker)
 {
     (void)worker;
     const touching *t = ctx;
+    const mrd__block *block = t->blocks;
+    for (; index >= steps_of(block); block++)
+        index -= steps_of(block);
     size_t from = index * TOUCH_BYTES;
-    size_t to = t->size - from < TOUCH_BYTES ? t->size : from + TOUCH_BYTES;
+    size_t to = block->size - from < TOUCH_BYTES ? block->size : from + TOUCH_BYTES;
     for (; from < to; from += TOUCH_STEP)
-        *(volatile char *)(t->block + from) = 0;
+        *((volatile char *)block->data + from) = 0;
 }
 
-void *mrd__seal_pages(const mrd__sealing *seal, size_t size)
+void mrd__seal_touch(uint32_t workers, const mrd__block *blocks, size_t count)
 {
-    touching t = {mrd__pages_alloc(size), size};
-    if (seal->workers > 1)
-        mrd__parallel_for(seal->workers, (size + TOUCH_BYTES - 1) / TOUCH_BYTES, touch, &t);
-    return t.block;
+    if (workers < 2) return; /* one worker alone has its pages when it comes to them */
+    touching t = {blocks, count};
+    size_t steps = 0;
+    for (size_t i = 0; i < count; i++)
+        steps += steps_of(&blocks[i]);
+    mrd__parallel_for(workers, steps, touch, &t);
+}
+
+void *mrd__seal_pages(uint32_t workers, size_t size)
+{
+    mrd__block block = {mrd__pages_alloc(size), size};
+    mrd__seal_touch(workers, &block, 1);
+    return block.data;
 }
 
 void mrd__points_reserve(mrd__point_list *list, size_t count)

@@ -98,8 +98,10 @@ static int compare_flow_ends(const void *left, const void *right)
 
 void mrd__seal_pair(mrd__sealing *seal)
 {
-    seal->parent = mrd__pages_alloc(seal->item_count * sizeof *seal->parent);
-    seal->lane = mrd__pages_alloc(seal->item_count * sizeof *seal->lane);
+    size_t size = seal->item_count * sizeof(uint32_t);
+    seal->parent = mrd__pages_alloc(size);
+    seal->lane = mrd__pages_alloc(size);
+    mrd__seal_touch(seal->workers, (mrd__block[]){{seal->parent, size}, {seal->lane, size}}, 2);
     mrd__parallel_for(seal->workers, seal->groups.count, pair_group, seal);
     for (uint32_t w = 0; w < seal->workers; w++) {
         const mrd__flow_ends *own = &seal->worker[w].flow_ends;
@@ -201,7 +203,7 @@ void mrd__seal_tracks(mrd__sealing *seal)
 
 /* ---- Placing slices ---- */
 
-static void alloc_columns(mrd__store *store)
+static void alloc_columns(mrd__store *store, uint32_t workers)
 {
     mrd__slices *s = &store->slices;
     s->start = mrd__pages_alloc(s->count * sizeof *s->start);
@@ -222,6 +224,23 @@ static void alloc_columns(mrd__store *store)
     c->time = mrd__pages_alloc(c->count * sizeof *c->time);
     c->value = mrd__pages_alloc(c->count * sizeof *c->value);
     c->order = mrd__pages_alloc(c->count * sizeof *c->order);
+    mrd__block blocks[] = {{s->start, s->count * sizeof *s->start},
+                           {s->end, s->count * sizeof *s->end},
+                           {s->name, s->count * sizeof *s->name},
+                           {s->category, s->count * sizeof *s->category},
+                           {s->parent, s->count * sizeof *s->parent},
+                           {s->args, s->count * sizeof *s->args},
+                           {s->flags, s->count * sizeof *s->flags},
+                           {s->order, s->count * sizeof *s->order},
+                           {i->time, i->count * sizeof *i->time},
+                           {i->name, i->count * sizeof *i->name},
+                           {i->category, i->count * sizeof *i->category},
+                           {i->args, i->count * sizeof *i->args},
+                           {i->order, i->count * sizeof *i->order},
+                           {c->time, c->count * sizeof *c->time},
+                           {c->value, c->count * sizeof *c->value},
+                           {c->order, c->count * sizeof *c->order}};
+    mrd__seal_touch(workers, blocks, sizeof blocks / sizeof *blocks);
     store->rows.first = mrd__new_array(uint64_t, (size_t)store->rows.row_count + 1);
     store->rows.first[store->rows.row_count] = s->count;
     store->row_infos = mrd__new_array(mrd__row, store->rows.row_count);
@@ -410,7 +429,7 @@ static void place_group(void *ctx, size_t index, uint32_t worker_index)
 void mrd__seal_place(mrd__sealing *seal)
 {
     mrd__store *store = seal->store;
-    alloc_columns(store);
+    alloc_columns(store, seal->workers);
     seal->placed = mrd__new_array(uint8_t, seal->groups.count);
     mrd__parallel_for(seal->workers, seal->groups.count, place_group, seal);
     mrd__pages_free(seal->items, seal->item_count * sizeof *seal->items);

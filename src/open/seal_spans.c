@@ -317,7 +317,7 @@ static void take_blobs(mrd__sealing *seal)
         total += writer->shards.data[s]->blobs.count;
     }
     mrd__assert(total + seal->workers < MRD__BLOBS_MAX);
-    seal->store->blobs = mrd__new_array(mrd__text_blob, MRD__BLOBS_MAX);
+    seal->store->blobs = mrd__pages_reserve(MRD__BLOBS_MAX * sizeof(mrd__text_blob));
     for (size_t s = 0; s < writer->shards.count; s++) {
         mrd__shard *shard = writer->shards.data[s];
         for (size_t b = 0; b < shard->blobs.count; b++)
@@ -355,7 +355,7 @@ void mrd__seal_sort_out(mrd__sealing *seal)
     mrd__seal_track_names(seal);
     mrd__seal_metadata(seal);
     free_reading(seal);
-    seal->items = mrd__seal_pages(seal, seal->item_count * sizeof *seal->items);
+    seal->items = mrd__seal_pages(seal->workers, seal->item_count * sizeof *seal->items);
     mrd__parallel_for(seal->workers, spans.count, move_span, &job);
     for (uint32_t s = 0; s < spans.count; s++)
         span_reset(&spans.data[s]);

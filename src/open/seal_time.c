@@ -251,12 +251,12 @@ static void rank_part(void *ctx, size_t index, uint32_t worker)
     }
 }
 
-static void rank_by_file(const mrd__sealing *seal, filing *f)
+static void rank_by_file(uint32_t workers, uint64_t facts, filing *f)
 {
-    f->words = (size_t)(seal->facts / 64 + 1);
+    f->words = (size_t)(facts / 64 + 1);
     f->present = mrd__new_array(uint64_t, f->parts * f->words);
     f->before = mrd__alloc(f->words * sizeof *f->before);
-    mrd__parallel_for(seal->workers, f->parts, mark_part, f);
+    mrd__parallel_for(workers, f->parts, mark_part, f);
     uint32_t sum = 0;
     for (size_t w = 0; w < f->words; w++) {
         for (uint32_t p = 1; p < f->parts; p++)
@@ -264,7 +264,7 @@ static void rank_by_file(const mrd__sealing *seal, filing *f)
         f->before[w] = sum;
         sum += (uint32_t)__builtin_popcountll(f->present[w]);
     }
-    mrd__parallel_for(seal->workers, f->parts, rank_part, f);
+    mrd__parallel_for(workers, f->parts, rank_part, f);
     mrd__free(f->before);
     mrd__free(f->present);
 }
@@ -320,33 +320,70 @@ static void rank_run(void *ctx, size_t run, uint32_t worker)
 
 #define RANK_ALONE 65536 /* keys that one worker sorts faster than several start */
 
-static void rank_column(mrd__sealing *seal, const double *time, uint32_t *order, uint64_t count,
-                        bool sorted)
+/* Ranks by file order; where time does not follow it, keys for the rest of the way as well. */
+static void file_column(const mrd__sealing *seal, uint32_t workers, const double *time,
+                        uint32_t *order, uint64_t count, bool sorted, ranking *r)
 {
+    *r = (ranking){.count = count, .order = order};
     if (count == 0) return;
     filing f = {.time = time, .order = order, .count = count};
-    f.parts = count < RANK_ALONE ? 1 : seal->workers;
-    ranking r = {.count = count, .runs = f.parts, .order = order};
-    if (!sorted) f.keys = r.room = mrd__seal_pages(seal, 2 * count * sizeof *r.room);
-    rank_by_file(seal, &f);
-    if (sorted) return;
-    r.other = r.room + count;
-    r.sorted = mrd__new_array(mrd__sort_key *, r.runs);
-    mrd__parallel_for(seal->workers, r.runs, sort_run, &r);
-    mrd__parallel_for(seal->workers, r.runs, rank_run, &r);
-    mrd__free(r.sorted);
-    mrd__pages_free(r.room, 2 * count * sizeof *r.room);
+    f.parts = count < RANK_ALONE ? 1 : workers;
+    if (!sorted) f.keys = r->room = mrd__seal_pages(workers, 2 * count * sizeof *r->room);
+    rank_by_file(workers, seal->facts, &f);
 }
 
-void mrd__seal_ranks(mrd__sealing *seal)
+static void sort_column(uint32_t workers, ranking *r)
+{
+    if (r->room == NULL) return;
+    r->runs = r->count < RANK_ALONE ? 1 : workers;
+    r->other = r->room + r->count;
+    r->sorted = mrd__new_array(mrd__sort_key *, r->runs);
+    mrd__parallel_for(workers, r->runs, sort_run, r);
+    mrd__parallel_for(workers, r->runs, rank_run, r);
+    mrd__free(r->sorted);
+    mrd__pages_free(r->room, 2 * r->count * sizeof *r->room);
+}
+
+/* Slices by file order, the others to the end. */
+static void begin_ranks(mrd__sealing *seal, uint32_t workers, ranking *slices)
 {
     mrd__store *store = seal->store;
-    rank_column(seal, store->slices.start, store->slices.order, store->slices.count,
-                seal->sorted_slices);
-    rank_column(seal, store->instants.time, store->instants.order, store->instants.count,
-                seal->sorted_instants);
-    rank_column(seal, store->counters.time, store->counters.order, store->counters.count,
-                seal->sorted_counters);
+    ranking r;
+    file_column(seal, workers, store->instants.time, store->instants.order, store->instants.count,
+                seal->sorted_instants, &r);
+    sort_column(workers, &r);
+    file_column(seal, workers, store->counters.time, store->counters.order, store->counters.count,
+                seal->sorted_counters, &r);
+    sort_column(workers, &r);
+    file_column(seal, workers, store->slices.start, store->slices.order, store->slices.count,
+                seal->sorted_slices, slices);
+}
+
+typedef struct beside {
+    mrd__sealing *seal;
+    uint32_t workers; /* of each side */
+    ranking slices;
+} beside;
+
+static void flows_or_ranks(void *ctx, size_t index, uint32_t worker)
+{
+    (void)worker;
+    beside *b = ctx;
+    if (index == 0)
+        mrd__seal_flows(b->seal, b->workers);
+    else
+        begin_ranks(b->seal, b->workers, &b->slices);
+}
+
+#define FLOWS_BESIDE                                                                               \
+    32 /* facts a flow point, above which flows are too little for half the workers */
+
+void mrd__seal_flows_and_ranks(mrd__sealing *seal)
+{
+    bool both = seal->points.count > seal->facts / FLOWS_BESIDE;
+    beside b = {.seal = seal, .workers = both ? (seal->workers + 1) / 2 : seal->workers};
+    mrd__parallel_for(both ? seal->workers : 1, 2, flows_or_ranks, &b);
+    sort_column(seal->workers, &b.slices);
 }
 
 /* ---- Doubles ---- */
@@ -379,7 +416,7 @@ typedef struct converting {
     int64_t origin;
 } converting;
 
-#define CONVERT_AT_ONCE ((uint64_t)1 << 18)
+#define CONVERT_AT_ONCE ((uint64_t)1 << 16)
 
 static double relative(int64_t time, int64_t origin)
 {
@@ -429,7 +466,8 @@ void mrd__seal_doubles(mrd__sealing *seal)
     convert(seal, store->instants.time, store->instants.count);
     convert(seal, store->counters.time, store->counters.count);
     for (size_t i = 0; i < store->flow_count; i++) {
-        convert(seal, &store->flows[i].from_time, 1);
-        convert(seal, &store->flows[i].to_time, 1);
+        mrd__flow *flow = &store->flows[i];
+        flow->from_time = relative(mrd__column_get(&flow->from_time, 0), store->origin_ns);
+        flow->to_time = relative(mrd__column_get(&flow->to_time, 0), store->origin_ns);
     }
 }

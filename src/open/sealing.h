@@ -205,10 +205,11 @@ void mrd__seal_place(mrd__sealing *seal);
 /* Every flow point of this fact belongs to the slice. */
 void mrd__seal_bind_v2(mrd__sealing *seal, uint32_t order, uint32_t slice);
 /* seal_flows.c */
-void mrd__seal_flows(mrd__sealing *seal);
+void mrd__seal_flows(mrd__sealing *seal, uint32_t workers);
 /* seal_time.c */
 void mrd__seal_view(mrd__sealing *seal);
-void mrd__seal_ranks(mrd__sealing *seal);
+/* Flows (seal_flows.c) and ranks, which do not need each other. */
+void mrd__seal_flows_and_ranks(mrd__sealing *seal);
 void mrd__seal_doubles(mrd__sealing *seal);
 /* seal_losses.c */
 void mrd__seal_losses(mrd__sealing *seal);
@@ -219,7 +220,13 @@ void mrd__seal_events(mrd__sealing *seal);
 /* seal_pages.c: fresh pages of all these bytes, in parallel and each by one worker only. Workers
  * that fill an array from several sides would both clear the same huge pages, one of them in
  * vain. */
-void *mrd__seal_pages(const mrd__sealing *seal, size_t size);
+void *mrd__seal_pages(uint32_t workers, size_t size);
+/* The same for memory that is there: of a list of blocks. */
+typedef struct mrd__block {
+    void *data;
+    size_t size;
+} mrd__block;
+void mrd__seal_touch(uint32_t workers, const mrd__block *blocks, size_t count);
 
 /* Columns hold exact ns in the place of doubles until the last step. */
 static inline int64_t mrd__column_get(const double *column, uint64_t index)
