@@ -2,7 +2,6 @@
 #include "base/assert.h"
 
 #include <errno.h>
-#include <malloc.h>
 #include <stdalign.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,11 +17,11 @@ static _Noreturn void exhausted(size_t size)
     abort();
 }
 
-/* Page faults are dear in a virtual machine: 13 us for each 4 KiB (measured), 124 us for a huge page
- * of 2 MiB, 0.8 us for each 4 KiB that one call asks for. So large blocks ask for huge pages (which
- * also lets searches in columns of gigabytes miss the TLB less), and middling ones, and what a large
- * block has before its first and behind its last huge page, are made present at once. Advice only:
- * a kernel that knows neither changes nothing. */
+/* Page faults are dear in a virtual machine: 13 us for each 4 KiB (measured), 124 us for a huge
+ * page of 2 MiB, 0.8 us for each 4 KiB that one call asks for. So large blocks ask for huge pages
+ * (which also lets searches in columns of gigabytes miss the TLB less), and middling ones, and what
+ * a large block has before its first and behind its last huge page, are made present at once.
+ * Advice only: a kernel that knows neither changes nothing. */
 #define HUGE_PAGE ((size_t)2 << 20)
 #define HUGE_FROM (HUGE_PAGE / 2)
 #define PRESENT_FROM ((size_t)32 << 10) /* below, the call costs more than the few faults */
@@ -75,21 +74,8 @@ void *mrd__calloc(size_t count, size_t size)
     return middling ? memset(block, 0, total) : block; /* not before its pages are present */
 }
 
-/* The C library copies into pages that are not there yet. */
-static void *move_block(void *block, size_t size, size_t used)
-{
-    void *moved = mrd__alloc(size);
-    memcpy(moved, block, used);
-    free(block);
-    return moved;
-}
-
 void *mrd__realloc(void *block, size_t size)
 {
-    if (block != NULL && size >= PRESENT_FROM && size < HUGE_FROM) {
-        size_t used = malloc_usable_size(block);
-        if (used < size) return move_block(block, size, used);
-    }
     void *moved = realloc(block, size > 0 ? size : 1);
     if (moved == NULL) exhausted(size);
     return advise(moved, size);
