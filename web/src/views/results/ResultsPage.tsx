@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
+import { px } from "../../base/css.ts";
 import { clamp } from "../../base/num.ts";
 import { changeSettings } from "../../state/actions.ts";
 import { results, resultsError, resultsLink, resultsVersion } from "../../state/results.ts";
@@ -11,6 +12,7 @@ import type { DecoderClient } from "../../tracks/client.ts";
 import { Splitter } from "../../widgets/Splitter.tsx";
 import { Filters } from "./Filters.tsx";
 import { ResultDetail } from "./ResultDetail.tsx";
+import { Picture } from "./Picture.tsx";
 import { Progress } from "./Progress.tsx";
 import { Pager, ResultTable } from "./ResultTable.tsx";
 import { SweepPanel } from "./SweepPanel.tsx";
@@ -21,6 +23,10 @@ import "./results.css";
 
 const DETAIL_MIN = 140;
 const MAIN_MIN = 160;
+const LIST_MIN = 300;
+const PICTURE_MIN = 280;
+/** Up to this width list and picture stand one over the other, px. */
+const NARROW = 900;
 
 export interface ResultsPageProps {
   readonly client: DecoderClient;
@@ -68,7 +74,38 @@ function StatusLine() {
   );
 }
 
-export function ResultsPage({ height, panels, openTrace }: ResultsPageProps) {
+/** List and picture beside each other, or one over the other where there is no room. */
+function Halves({ width, openTrace }: {
+  width: number; openTrace: (id: number) => Promise<void>;
+}) {
+  const beside = width > NARROW;
+  const max = Math.max(LIST_MIN, width - PICTURE_MIN);
+  const list = clamp(Math.round(settings.value.listShare * width), LIST_MIN, max);
+  const setList = (size: number): void => changeSettings({ listShare: size / width });
+  return (
+    <div class="halves" style={beside ? { gridTemplateColumns: `${list}px minmax(0, 1fr)` }
+      : { gridTemplateRows: "minmax(0, 1fr) minmax(0, 1fr)" }}>
+      <section class="list" aria-label={t("nav.results")}>
+        <Filters />
+        <Progress />
+        <div class="list-body">
+          <ResultTable openTrace={openTrace} />
+          <ListState />
+        </div>
+        <Pager />
+      </section>
+      {beside && (
+        <div class="at-tree" style={{ left: px(list) }}>
+          <Splitter axis="x" way={1} label={t("results.resize")} size={list} min={LIST_MIN}
+            max={max} onSize={setList} onDone={setList} />
+        </div>
+      )}
+      <Picture />
+    </div>
+  );
+}
+
+export function ResultsPage({ width, height, panels, openTrace }: ResultsPageProps) {
   useEffect(followResults, []);
   // Without a store there is no stream to open.
   const hasStore = results.value !== null;
@@ -81,15 +118,7 @@ export function ResultsPage({ height, panels, openTrace }: ResultsPageProps) {
   return (
     <div class="page results" style={{ gridTemplateRows: `minmax(0, 1fr) ${detail}px 24px` }}>
       <main>
-        <section class="list" aria-label={t("nav.results")}>
-          <Filters />
-          <Progress />
-          <div class="list-body">
-            <ResultTable openTrace={openTrace} />
-            <ListState />
-          </div>
-          <Pager />
-        </section>
+        <Halves width={width} openTrace={openTrace} />
         {panel.value === "sweep" ? <SweepPanel /> : panels}
       </main>
       {shown
