@@ -42,12 +42,9 @@ export function generate(kind, events, seed, name) {
 
 const children = new Set();
 
-/** `meridian open FILES` on a free port. */
-export async function serve(...files) {
-  const child = spawn(
-    program, ["open", ...files, "--no-browser", "--listen", "127.0.0.1:0"],
-    { stdio: ["ignore", "pipe", "pipe"] },
-  );
+/** A server until it listens: its URL and the way to stop it. */
+async function start(name, args) {
+  const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] });
   children.add(child);
   let errors = "";
   child.stderr.on("data", (data) => (errors += data));
@@ -58,7 +55,7 @@ export async function serve(...files) {
       const found = /listening on (http:\/\/\S+)/.exec(text);
       if (found) resolve(found[1]);
     });
-    child.on("exit", (code) => reject(new Error(`meridian open ended with ${code}: ${errors}`)));
+    child.on("exit", (code) => reject(new Error(`${name} ended with ${code}: ${errors}`)));
   });
   const stop = () => new Promise((resolve) => {
     children.delete(child);
@@ -69,6 +66,14 @@ export async function serve(...files) {
   });
   return { url, stop };
 }
+
+/** `meridian open FILES` on a free port. */
+export const serve = (...files) =>
+  start("meridian open", ["open", ...files, "--no-browser", "--listen", "127.0.0.1:0"]);
+
+/** `meridian serve` over a data folder, made where it is not there, on a free port. */
+export const serveData = (folder) =>
+  start("meridian serve", ["serve", "--data", folder, "--listen", "127.0.0.1:0"]);
 
 export async function cleanUp() {
   for (const child of children) child.kill("SIGTERM");

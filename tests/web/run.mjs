@@ -7,6 +7,7 @@ import { chromeTests } from "./chrome.mjs";
 import { errorTests } from "./errors.mjs";
 import { eventTests } from "./events.mjs";
 import { mergeTests } from "./merge.mjs";
+import { resultTests } from "./results.mjs";
 import { brokenChrome, brokenEvents, knownChrome } from "./traces.mjs";
 
 const watchdog = setTimeout(() => {
@@ -37,6 +38,7 @@ async function main() {
     await eventTests(browser, files);
     await errorTests(browser, files);
     await mergeTests(browser);
+    await resultTests(browser, files);
   } finally {
     await browser.close();
     await cleanUp();

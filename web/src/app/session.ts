@@ -10,6 +10,7 @@ import {
 import type { Tab } from "../state/store.ts";
 import { goToPage, keepPageLink, page, pageOf } from "../state/page.ts";
 import { readResultsLink, resultsLink } from "../state/results.ts";
+import { tracesOfResults } from "../state/replay.ts";
 import { readLink, writeLink } from "../state/url.ts";
 import type { LinkState } from "../state/url.ts";
 import { DecoderClient } from "../tracks/client.ts";
@@ -77,8 +78,6 @@ export class Session {
   private stopWatch: (() => void) | null = null;
   private poll = 0;
   private shownId = -1;
-  /** Traces that were opened from results, by result. */
-  private readonly ofResults = new Map<number, number>();
   /** Origin that the window on screen counts from, while another trace takes its place. */
   private carried: bigint | null = null;
   /** The trace that the one being opened takes the place of. */
@@ -118,11 +117,11 @@ export class Session {
 
   /** Shows the trace of a result on the timeline; one that is open already is not opened anew. */
   async openResult(id: number): Promise<void> {
-    const known = this.ofResults.get(id);
+    const known = tracesOfResults.peek().get(id);
     const list = await api.traces();
     const open = list.some((one) => one.trace_id === known && one.state !== "failed");
     const trace = known !== undefined && open ? known : await api.openResult(id);
-    this.ofResults.set(id, trace);
+    tracesOfResults.value = new Map(tracesOfResults.peek()).set(id, trace);
     if (trace === this.shownId) goToPage("timeline");
     else await this.show(trace);
   }

@@ -1,3 +1,4 @@
+import { playHead } from "../state/replay.ts";
 import { cursor, picked, selection, view } from "../state/store.ts";
 import { rowHeight, rowTop } from "../tracks/paintLanes.ts";
 import type { Stage } from "./stage.ts";
@@ -11,7 +12,7 @@ const NO_DASH: number[] = [];
 const empty = new WeakSet<HTMLCanvasElement>();
 
 function hasContent(stage: Stage): boolean {
-  if (stage.drag !== null || cursor.peek() !== null) return true;
+  if (stage.drag !== null || cursor.peek() !== null || playHead.peek() !== null) return true;
   return selection.peek() !== null || picked.peek() !== null;
 }
 
@@ -33,6 +34,11 @@ export function paintOverlay(stage: Stage): void {
   const unit = width / now.span;
   paintSelection(stage, context, width, height, unit);
   paintPicked(stage, context, width, unit);
+  const head = playHead.peek();
+  if (head !== null) {
+    context.fillStyle = stage.colors.acc;
+    context.fillRect(Math.round((head - now.start) * unit) - 1, 0, 2, height);
+  }
   const at = cursor.peek();
   if (at !== null && stage.drag === null) {
     context.globalAlpha = 0.6;

@@ -8,6 +8,7 @@ import {
   bounds, calmView, canvasSize, cursor, layout, picked, scrollTop, selection, settings, timeZero,
   trace, unchecked, view,
 } from "../state/store.ts";
+import { playHead } from "../state/replay.ts";
 import { page } from "../state/page.ts";
 import type { Feed } from "../tracks/feed.ts";
 import { paintLanes } from "../tracks/paintLanes.ts";
@@ -93,7 +94,7 @@ export class Stage {
       this.askFeed();
     }));
     this.stops.push(effect(() => {
-      void [selection.value, cursor.value, picked.value];
+      void [selection.value, cursor.value, picked.value, playHead.value];
       frames.invalidate(Stale.Overlay);
     }));
     this.stops.push(effect(() => {

@@ -124,7 +124,9 @@ function spread(plot: uPlot, splits: number[]): (number | null)[] {
   });
 }
 
-function options(props: CurveProps, box: HTMLElement, zoomed: (on: boolean) => void): uPlot.Options {
+function options(
+  props: CurveProps, box: HTMLElement, zoomed: (on: boolean) => void,
+): uPlot.Options {
   const style = getComputedStyle(document.documentElement);
   const color = (name: string): string => style.getPropertyValue(name).trim();
   const distr = props.log ? 3 : 1;

@@ -1,5 +1,4 @@
 import { signal, useSignal } from "@preact/signals";
-import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { formatBytes, formatCount, formatShare } from "../../base/num.ts";
 import { formatDuration } from "../../base/time.ts";
@@ -7,6 +6,7 @@ import { experiments, resultsLink, resultsVersion } from "../../state/results.ts
 import { errorBody, isAborted, showResult } from "../../state/resultsLoad.ts";
 import { t } from "../../state/words.ts";
 import type { Word } from "../../state/words.ts";
+import type { DecoderClient } from "../../tracks/client.ts";
 import { evaluation } from "../../wire/evaluation.ts";
 import type { ResultDetails } from "../../wire/evaluation.ts";
 import type { ApiErrorBody } from "../../wire/types.ts";
@@ -14,6 +14,7 @@ import { Json } from "../../widgets/Json.tsx";
 import { Chips } from "./Chips.tsx";
 import { Counters } from "./Counters.tsx";
 import { TimelineButton } from "./ResultTable.tsx";
+import { TopologyView } from "./TopologyView.tsx";
 import {
   DASH, algorithmOf, bandwidth, count, duration, errorText, linkTitle, localTime, ratio, titleOf,
 } from "./text.ts";
@@ -91,10 +92,11 @@ function Spec({ row }: { row: ResultDetails }) {
   );
 }
 
-function Body({ row, picture }: { row: ResultDetails; picture: ComponentChildren }) {
+function Body({ row, client }: { row: ResultDetails; client: DecoderClient }) {
   switch (detailTab.value) {
     case "overview": return (
-      <div class="overview"><Totals row={row} /><Chips row={row} />{picture}</div>
+      <div class="overview"><Totals row={row} /><Chips row={row} />
+        <TopologyView key={row.id} row={row} client={client} /></div>
     );
     case "counters": return <Counters row={row} />;
     case "spec": return <Spec row={row} />;
@@ -103,8 +105,8 @@ function Body({ row, picture }: { row: ResultDetails; picture: ComponentChildren
 
 type Loaded = { row: ResultDetails } | { error: ApiErrorBody } | null;
 
-export function ResultDetail({ openTrace }: {
-  openTrace: (id: number) => Promise<void>;
+export function ResultDetail({ client, openTrace }: {
+  client: DecoderClient; openTrace: (id: number) => Promise<void>;
 }) {
   const id = resultsLink.value.result;
   const version = resultsVersion.value;
@@ -133,7 +135,7 @@ export function ResultDetail({ openTrace }: {
         <button class="flat" aria-label={t("result.close")} onClick={() => showResult(null)}>✕</button>
       </div>
       <div class="body" role="tabpanel" aria-labelledby={`result-${detailTab.value}`}>
-        {row !== null && <Body row={row} picture={null} />}
+        {row !== null && <Body row={row} client={client} />}
         {now !== null && "error" in now && (
           <p class="empty error" role="alert">{errorText(now.error)}</p>
         )}

@@ -105,7 +105,7 @@ function Halves({ width, openTrace }: {
   );
 }
 
-export function ResultsPage({ width, height, panels, openTrace }: ResultsPageProps) {
+export function ResultsPage({ client, width, height, panels, openTrace }: ResultsPageProps) {
   useEffect(followResults, []);
   // Without a store there is no stream to open.
   const hasStore = results.value !== null;
@@ -126,7 +126,7 @@ export function ResultsPage({ width, height, panels, openTrace }: ResultsPagePro
           <div class="pane-box">
             <Splitter axis="y" way={-1} label={t("pane.resize")} size={detail} min={DETAIL_MIN}
               max={most} onSize={setDetail} onDone={setDetail} />
-            <ResultDetail openTrace={openTrace} />
+            <ResultDetail client={client} openTrace={openTrace} />
           </div>
         )
         : <div />}
