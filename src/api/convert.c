@@ -43,7 +43,7 @@ static bool has_text_ids(const mrd__store *store)
 
 static void add_crossing(mrd__buf *sql, const mrd__cut *cut)
 {
-    mrd__buf_text(sql, "s.flags");
+    mrd__buf_text(sql, "s.flags || CASE WHEN s.stands_before THEN '|stands_before' ELSE '' END");
     if (cut->has_start)
         mrd__buf_printf(sql, " || CASE WHEN s.ts < %lld THEN '|crosses_start' ELSE '' END",
                         (long long)cut->start_ns);
@@ -105,10 +105,12 @@ static void slices_statement(mrd__buf *sql, const mrd__store *store, const mrd__
     add_range(sql, cut);
     mrd__buf_text(sql, ") s" OWNERS " WHERE t.type <> 'instant'");
     add_filters(sql, cut, "s.name");
-    mrd__buf_text(sql, " ORDER BY s.ts, s.depth, s.id");
+    mrd__buf_text(sql, " ORDER BY s.ts, s.rank, s.depth, s.id");
 }
 
 /* ---- Table folders ---- */
+
+#define LAST_SHARED_CLOCK 6 /* BOOTTIME: ids above it count a file's own time */
 
 static void instants_statement(mrd__buf *sql, const mrd__store *store, const mrd__cut *cut)
 {
@@ -118,7 +120,7 @@ static void instants_statement(mrd__buf *sql, const mrd__store *store, const mrd
     add_range(sql, cut);
     mrd__buf_text(sql, ") s" OWNERS " WHERE true");
     add_filters(sql, cut, "s.name");
-    mrd__buf_text(sql, " ORDER BY s.ts, s.id");
+    mrd__buf_text(sql, " ORDER BY s.ts, s.rank, s.id");
 }
 
 static void counters_statement(mrd__buf *sql, const mrd__store *store, const mrd__cut *cut)
@@ -145,15 +147,22 @@ static const struct {
     const char *statement; /* or NULL: made */
     void (*make)(mrd__buf *sql, const mrd__store *store, const mrd__cut *cut);
 } tables[] = {
-    {"process",
-     "SELECT id AS upid, pid, pid_text, name, labels, sort_index, machine_id FROM mrd_process() "
+    {"machine",
+     "SELECT id, raw_id, name, sysname, release, version, arch, num_cpus FROM mrd_machine() "
      "ORDER BY id",
+     NULL},
+    {"metadata",
+     "SELECT name, json_value FROM mrd_metadata() WHERE json_value IS NOT NULL ORDER BY id", NULL},
+    {"process",
+     "SELECT id AS upid, pid, pid_text, name, labels, sort_index, machine_id, names "
+     "FROM mrd_process() ORDER BY id",
      NULL},
     {"thread",
      "SELECT id AS utid, upid, tid, tid_text, name, sort_index FROM mrd_thread() ORDER BY id",
      NULL},
     {"track",
-     "SELECT id, parent_id, name, type, utid, upid, unit, series, scope FROM mrd_track() "
+     "SELECT id, parent_id, name, type, utid, upid, unit, series, scope, machine_id "
+     "FROM mrd_track() "
      "ORDER BY id",
      NULL},
     {"slice", NULL, slices_statement},
@@ -188,6 +197,15 @@ static mrd_status write_table(const mrd_trace *trace, size_t table, const mrd__c
     return status;
 }
 
+/* What the times count; nothing for a private timeline. */
+static void add_clock(mrd__buf *out, const mrd__store *store)
+{
+    if (store->trace_clock == MRD__NONE) return;
+    uint32_t id = store->clocks[store->trace_clock].id;
+    const char *name = id <= LAST_SHARED_CLOCK ? mrd__clock_name(id) : NULL;
+    if (name != NULL) mrd__buf_printf(out, "\"clock\":\"%s\",", name);
+}
+
 mrd_status mrd_trace_convert_folder(const mrd_trace *trace, const mrd_convert_options *options,
                                     const char *folder, mrd_error *error)
 {
@@ -198,7 +216,9 @@ mrd_status mrd_trace_convert_folder(const mrd_trace *trace, const mrd_convert_op
     MRD__TRY(refuse_events(trace, error));
     MRD__TRY(mrd__make_folders(folder, error));
     mrd_status status = MRD_OK;
-    mrd__buf_text(&list, "{\"meridian_tables\":{\"version\":1,\"tables\":[");
+    mrd__buf_text(&list, "{\"meridian_tables\":{\"version\":1,");
+    add_clock(&list, trace->store);
+    mrd__buf_text(&list, "\"tables\":[");
     for (size_t i = 0; status == MRD_OK && i < TABLE_COUNT; i++) {
         mrd__buf_printf(&list, "%s\"%s\"", i > 0 ? "," : "", tables[i].name);
         status = write_table(trace, i, &cut, folder, error);

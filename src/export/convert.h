@@ -19,7 +19,7 @@ MRD_MUST_CHECK mrd_status mrd__convert_proto(mrd__selection *selection, const mr
  * before inner ones. */
 typedef struct mrd__nest {
     const mrd__store *store;
-    uint32_t *edges; /* slice ids by begin: start, then the longer one, then file order */
+    uint32_t *edges; /* slice ids by begin: start, then the outer one, then file order */
     uint64_t count, next;
     MRD__VEC(uint32_t) open; /* in the order of their begins */
 } mrd__nest;

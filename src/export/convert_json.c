@@ -227,20 +227,30 @@ static void write_points(writing *w, uint64_t slice)
 
 /* ---- Slices ---- */
 
+static void end_slice(writing *w, const mrd__track *track, int64_t at)
+{
+    begin_event(w, "E");
+    add_owner(w, track->process, track->thread);
+    add_time(w, "ts", at);
+    mrd__buf_char(&w->out, '}');
+}
+
 static mrd_status write_slice(writing *w, uint64_t slice, const mrd__track *track, mrd_error *error)
 {
     const mrd__slices *slices = &w->store->slices;
     int64_t start = mrd__store_slice_start(w->store, slice);
     bool open = slices->flags[slice] & MRD__SLICE_UNCLOSED;
-    begin_event(w, open ? "B" : "X");
+    bool pair = mrd__store_stands_before(w->store, slice);
+    begin_event(w, open || pair ? "B" : "X");
     add_text(w, "name", mrd__store_str(w->store, slices->name[slice]));
     add_string(w, "cat", slices->category[slice]);
     add_owner(w, track->process, track->thread);
     add_time(w, "ts", start);
-    if (!open) add_time(w, "dur", mrd__store_slice_end(w->store, slice) - start);
+    if (!open && !pair) add_time(w, "dur", mrd__store_slice_end(w->store, slice) - start);
     MRD__TRY(add_args(w, slices->args[slice], mrd__selection_crossed(w->selection, slice), error));
     mrd__buf_char(&w->out, '}');
     write_points(w, slice);
+    if (pair) end_slice(w, track, start);
     return flush(w, FLUSH_BYTES, error);
 }
 

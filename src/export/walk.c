@@ -7,8 +7,8 @@
 /* ---- Nests ---- */
 
 typedef struct edge {
-    int64_t start, end;
-    uint32_t order, slice;
+    int64_t start;
+    uint32_t depth, order, slice;
 } edge;
 
 static int by_begin(const void *left, const void *right)
@@ -16,7 +16,7 @@ static int by_begin(const void *left, const void *right)
     const edge *a = left;
     const edge *b = right;
     if (a->start != b->start) return a->start < b->start ? -1 : 1;
-    if (a->end != b->end) return a->end > b->end ? -1 : 1;
+    if (a->depth != b->depth) return a->depth < b->depth ? -1 : 1;
     return (a->order > b->order) - (a->order < b->order);
 }
 
@@ -30,9 +30,12 @@ void mrd__nest_begin(mrd__nest *nest, const mrd__store *store, uint64_t first, u
 {
     *nest = (mrd__nest){.store = store, .count = count};
     edge *edges = mrd__new_array(edge, count);
+    uint32_t row = count > 0 ? mrd__store_row_of(store, first) : 0;
     for (uint64_t i = 0; i < count; i++) {
         uint64_t slice = first + i;
-        edges[i] = (edge){mrd__store_slice_start(store, slice), end_of(store, slice),
+        while (store->rows.first[row + 1] <= slice)
+            row++;
+        edges[i] = (edge){mrd__store_slice_start(store, slice), store->row_infos[row].depth,
                           store->slices.order[slice], (uint32_t)slice};
     }
     if (count > 0) qsort(edges, count, sizeof *edges, by_begin);

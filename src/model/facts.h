@@ -75,6 +75,7 @@ struct mrd__shard {
     MRD__VEC(size_t) snapshots;        /* where each one's readings end */
     MRD__VEC(mrd__side *) side_blocks; /* MRD__SIDE_BLOCK each */
     uint32_t side_count;
+    MRD__VEC(mrd__flow_half) halves;
     MRD__VEC(mrd__text_blob) blobs;
     MRD__VEC(mrd__raw_metadata) metadata;
     mrd__arena texts; /* of metadata */

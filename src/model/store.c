@@ -207,6 +207,16 @@ int64_t mrd__store_slice_end(const mrd__store *store, uint64_t slice)
     return mrd__store_absolute(store, store->slices.end[slice]);
 }
 
+bool mrd__store_stands_before(const mrd__store *store, uint64_t slice)
+{
+    if ((store->slices.flags[slice] & MRD__SLICE_UNCLOSED) != 0) return false;
+    if (store->slices.start[slice] != store->slices.end[slice]) return false;
+    int64_t start = mrd__store_slice_start(store, slice);
+    if (mrd__store_slice_end(store, slice) != start) return false;
+    uint64_t end = store->rows.first[mrd__store_row_of(store, slice) + 1];
+    return slice + 1 < end && mrd__store_slice_start(store, slice + 1) == start;
+}
+
 int64_t mrd__store_instant_time(const mrd__store *store, uint64_t instant)
 {
     const mrd__exact *exact = find_exact(&store->exact_instants, instant);

@@ -286,6 +286,9 @@ uint32_t mrd__store_row_of(const mrd__store *store, uint64_t slice);
 /* Exact absolute times of a slice (end: of the drawn end). */
 int64_t mrd__store_slice_start(const mrd__store *store, uint64_t slice);
 int64_t mrd__store_slice_end(const mrd__store *store, uint64_t slice);
+/* True for a slice without length that another one of its row follows that begins with it. Only the
+ * order of begins and ends says so: as intervals one would lie in the other. */
+bool mrd__store_stands_before(const mrd__store *store, uint64_t slice);
 int64_t mrd__store_instant_time(const mrd__store *store, uint64_t instant);
 int64_t mrd__store_counter_time(const mrd__store *store, uint64_t sample);
 /* An absolute time of a relative double: origin + value rounded half away from zero. */

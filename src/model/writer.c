@@ -90,6 +90,7 @@ void mrd__shard_free_sides(mrd__shard *shard)
     for (size_t i = 0; i < shard->side_blocks.count; i++)
         mrd__pages_free(shard->side_blocks.data[i], MRD__SIDE_BLOCK_BYTES);
     mrd__vec_reset(&shard->side_blocks);
+    mrd__vec_reset(&shard->halves);
     shard->side_count = 0;
 }
 
@@ -390,6 +391,13 @@ uint32_t mrd__shard_thread(mrd__shard *shard, mrd__ident pid, mrd__ident tid)
 void mrd__shard_machine(mrd__shard *shard, uint32_t machine)
 {
     shard->machine = machine;
+}
+
+uint32_t mrd__shard_half(mrd__shard *shard, mrd__flow_half half)
+{
+    mrd__assert(half.pair != 0 && shard->halves.count < UINT32_MAX - 1);
+    mrd__vec_push(&shard->halves, half);
+    return (uint32_t)shard->halves.count;
 }
 
 uint32_t mrd__shard_side(mrd__shard *shard, mrd__side side)

@@ -70,6 +70,7 @@ enum {                  /* side flags */
     MRD__FLOW_IN = 8,
     MRD__FLOW_CHAIN = 16, /* bind_id passes from slice to slice in time order */
     MRD__FLOW_LAST = 32,  /* with FLOW_CHAIN: and ends here */
+    MRD__FLOW_HALF = 64,  /* bind_id is mrd__shard_half's: one end of one arrow, told whole */
 };
 typedef struct mrd__side {
     uint32_t id, scope; /* string ids: id text as written (numbers in decimal), scope or 0 */
@@ -77,6 +78,14 @@ typedef struct mrd__side {
     uint32_t flags;
     uint32_t next; /* index + 1 of a side that only binds one more flow; 0 none */
 } mrd__side;
+
+/* One end of an arrow of which both ends and all names are known: it meets its other end and no
+ * other flow, whatever their ids. */
+typedef struct mrd__flow_half {
+    uint32_t pair;               /* number of the arrow in its file, not 0 */
+    uint32_t name, category, id; /* string ids */
+    int64_t delta_ns;            /* time of this end less the slice's start */
+} mrd__flow_half;
 
 /* A track that is not a thread's own. Its slices pair and nest as those of a thread; its instants
  * and its counter samples stand on tracks of their own beside them. */
@@ -86,6 +95,7 @@ typedef struct mrd__track_spec {
     uint32_t name;    /* string ids; 0: the owner's name */
     uint32_t unit;    /* of its counter samples */
     uint32_t machine; /* without an owner: as the file numbers it, 0 its own */
+    bool async;       /* its slices may overlap beside each other, as async ones do */
 } mrd__track_spec;
 
 /* A clock as a file names it. */
@@ -163,6 +173,8 @@ uint32_t mrd__shard_thread(mrd__shard *shard, mrd__ident pid, mrd__ident tid);
 /* Processes asked for from here on run on this machine, as the file numbers it; 0 at first. */
 void mrd__shard_machine(mrd__shard *shard, uint32_t machine);
 uint32_t mrd__shard_side(mrd__shard *shard, mrd__side side); /* returns index + 1 */
+/* Index + 1, for the bind_id of a side with MRD__FLOW_HALF. Stays when its chunk is taken back. */
+uint32_t mrd__shard_half(mrd__shard *shard, mrd__flow_half half);
 /* A new track, to be named by facts in the place of a thread. */
 uint32_t mrd__shard_track(mrd__shard *shard);
 /* What is said of it: to read and fill, borrowed until the next mrd__shard_track. */

@@ -66,9 +66,31 @@ static void take_flow(counting *c, const mrd__fact *fact, uint32_t order)
     mrd__points_push(&c->span->points, point);
 }
 
+/* One end of an arrow that is told whole. */
+static void take_half(counting *c, const mrd__fact *fact, const mrd__side *side, uint32_t order)
+{
+    const mrd__flow_half *half = &c->chunk->shard->halves.data[side->bind_id - 1];
+    mrd__flow_point point = {.category = c->strings[half->category],
+                             .name = c->strings[half->name],
+                             .id = c->strings[half->id],
+                             .pair = half->pair,
+                             .thread = MRD__NONE,
+                             .order = order,
+                             .slice = MRD__NONE,
+                             .flags = MRD__POINT_SLICE};
+    if (__builtin_add_overflow(fact->ts, half->delta_ns, &point.ts))
+        point.ts = half->delta_ns < 0 ? INT64_MIN : INT64_MAX;
+    point.phase = (side->flags & MRD__FLOW_OUT) != 0 ? MRD__FLOW_START : MRD__FLOW_END;
+    mrd__points_push(&c->span->points, point);
+}
+
 static void take_one_binding(counting *c, const mrd__fact *fact, const mrd__side *side,
                              uint32_t order)
 {
+    if ((side->flags & MRD__FLOW_HALF) != 0) {
+        take_half(c, fact, side, order);
+        return;
+    }
     if ((side->flags & MRD__FLOW_CHAIN) != 0) {
         bool last = (side->flags & MRD__FLOW_LAST) != 0;
         mrd__flow_point point = {.ts = fact->ts,
@@ -162,6 +184,13 @@ static uint32_t own_group(counting *c, const mrd__fact *fact, uint32_t slot, uin
     }
 }
 
+/* A global instant that names no process makes none. */
+static bool belongs_to_nobody(const mrd__sealing *seal, const mrd__fact *fact, uint32_t process)
+{
+    return fact->phase == MRD__INSTANT && (fact->flags & MRD__SCOPE_MASK) == MRD__SCOPE_GLOBAL &&
+           seal->processes.data[process].pid.kind == MRD__IDENT_NONE;
+}
+
 /* Group of a fact, counted from 0 over the fixed and the span's own; MRD__NONE: not an item. */
 static uint32_t group_of(counting *c, mrd__fact *fact, uint32_t order)
 {
@@ -173,7 +202,7 @@ static uint32_t group_of(counting *c, mrd__fact *fact, uint32_t order)
     uint32_t thread = c->threads[fact->thread].thread;
     uint32_t process = seal->threads.data[thread].process;
     if (c->threads[fact->thread].named) span->thread_used[thread] = 1;
-    span->process_used[process] = 1;
+    if (!belongs_to_nobody(seal, fact, process)) span->process_used[process] = 1;
     switch ((mrd__phase)fact->phase) {
     case MRD__COMPLETE:
     case MRD__BEGIN:

@@ -16,6 +16,7 @@ static mrd__own_track own_of(const mrd__sealing *seal, size_t shard_index, uint3
                           .file = seal->file_of[shard->file],
                           .name = strings[spec->name],
                           .unit = strings[spec->unit],
+                          .async = spec->async,
                           .track = MRD__NONE};
     if (spec->owner != MRD__NONE) {
         mrd__thread_ref owner = seal->thread_map[shard_index][spec->owner];

@@ -78,8 +78,11 @@ static void pair_group(void *ctx, size_t index, uint32_t worker_index)
     group->nested =
         (mrd__nested){.parent = seal->parent + group->first, .lane = seal->lane + group->first};
     mrd__args_joiner joiner = {join_args, worker, note_flow_end};
-    if (group->kind == MRD__TRACK_THREAD ||
-        (group->own != MRD__NONE && group->kind == MRD__TRACK_ASYNC)) {
+    bool own = group->own != MRD__NONE && group->kind == MRD__TRACK_ASYNC;
+    if (own && seal->own_tracks.data[group->own].async) {
+        count = mrd__slices_pair(items, count, &joiner, &worker->found);
+        mrd__async_nest(items, count, &group->nested, &worker->found);
+    } else if (group->kind == MRD__TRACK_THREAD || own) {
         count = mrd__slices_pair(items, count, &joiner, &worker->found);
         mrd__slices_nest(items, count, &group->nested, &worker->found);
     } else if (group->kind == MRD__TRACK_ASYNC) {

@@ -66,6 +66,7 @@ typedef struct mrd__own_track {
     uint32_t file;            /* that describes it */
     bool above;               /* of one with facts */
     mrd__str_id name, unit;
+    bool async;     /* slices nest as async ones */
     uint32_t place; /* display order: parents before children */
     uint32_t track; /* of the store: the first that came of it, MRD__NONE */
 } mrd__own_track;

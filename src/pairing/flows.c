@@ -109,6 +109,7 @@ typedef struct key_table {
 static bool same_key(const mrd__flow_point *a, const mrd__flow_point *b)
 {
     return a->id == b->id && a->name == b->name && a->category == b->category &&
+           a->pair == b->pair &&
            ((a->flags ^ b->flags) & (MRD__POINT_SLICE | MRD__POINT_CHAIN)) == 0;
 }
 
@@ -117,13 +118,13 @@ static uint64_t hash_key(const mrd__flow_point *point, uint32_t file)
     uint64_t names = (uint64_t)point->category << 32 | point->name;
     uint64_t kind = point->flags & (MRD__POINT_SLICE | MRD__POINT_CHAIN);
     uint64_t rest = (uint64_t)point->id << 32 | file << 3 | kind;
-    return mrd__hash_mix(names, rest);
+    return mrd__hash_mix(names + point->pair, rest);
 }
 
-/* Ids of different files do not meet, unless a manifest says so. */
+/* Ids of different files do not meet, unless a manifest says so; numbers of arrows never do. */
 static uint32_t scope_of(const mrd__found *found, const mrd__flow_point *point)
 {
-    return found->one_scope ? 0 : mrd__found_file(found, point->order);
+    return found->one_scope && point->pair == 0 ? 0 : mrd__found_file(found, point->order);
 }
 
 typedef struct joining {

@@ -17,6 +17,7 @@ typedef struct mrd__flow_point {
     uint32_t thread;                /* caller's number of the thread */
     uint32_t order;
     uint32_t slice; /* what it binds to, MRD__NONE until then */
+    uint32_t pair;  /* not 0: joined with the other end of this number in its file, with no other */
     uint8_t phase;  /* MRD__FLOW_START, _STEP or _END */
     uint8_t flags;
 } mrd__flow_point;

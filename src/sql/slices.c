@@ -25,6 +25,8 @@ enum {
     LANE_ID,
     LINE,
     FLAGS,
+    RANK,
+    STANDS_BEFORE,
     FIRST_NULL, /* thread_ts, thread_dur and so on: the store has none */
 };
 
@@ -43,6 +45,8 @@ static const mrd__sql_column columns[] = {
     {"lane_id", MRD__SQL_INT},
     {"line", MRD__SQL_INT},
     {"flags", MRD__SQL_TEXT},
+    {"rank", MRD__SQL_INT},
+    {"stands_before", MRD__SQL_BOOL},
     {"thread_ts", MRD__SQL_INT},
     {"thread_dur", MRD__SQL_INT},
     {"thread_instruction_count", MRD__SQL_INT},
@@ -202,6 +206,14 @@ static void fill_plain(const mrd__sql *sql, uint64_t first, unsigned column, siz
         for (size_t i = 0; i < rows; i++)
             flags_text(out, i, slices->flags[first + i]);
         return;
+    case RANK:
+        for (size_t i = 0; i < rows; i++)
+            mrd__sql_put_int(out, i, slices->order[first + i]);
+        return;
+    case STANDS_BEFORE:
+        for (size_t i = 0; i < rows; i++)
+            mrd__sql_put_bool(out, i, mrd__store_stands_before(sql->store, first + i));
+        return;
     default:
         plain_row_column(sql, first, column, rows, out);
     }
@@ -281,6 +293,10 @@ static void fill_instant(const mrd__sql *sql, uint64_t first, unsigned column, s
     case DEPTH:
     case LINE:
         mrd__sql_put_number(out, rows, 0);
+        return;
+    case RANK:
+        for (size_t i = 0; i < rows; i++)
+            mrd__sql_put_int(out, i, instants->order[first + i]);
         return;
     case ARG_SET_ID:
         for (size_t i = 0; i < rows; i++) {

@@ -1,4 +1,5 @@
 /* The small tables, cell by cell. Views (views.c) give them the original's columns. */
+#include "base/json.h"
 #include "sql/table.h"
 
 #include <string.h>
@@ -30,7 +31,7 @@ static void bounds_cell(const mrd__sql *sql, uint64_t row, unsigned column, mrd_
 static const mrd__sql_column process_columns[] = {
     {"id", MRD__SQL_INT},         {"pid", MRD__SQL_INT},        {"pid_text", MRD__SQL_TEXT},
     {"name", MRD__SQL_TEXT},      {"sort_index", MRD__SQL_INT}, {"labels", MRD__SQL_TEXT},
-    {"machine_id", MRD__SQL_INT},
+    {"machine_id", MRD__SQL_INT}, {"names", MRD__SQL_TEXT},
 };
 
 static uint64_t process_count(const mrd__sql *sql)
@@ -44,6 +45,22 @@ static void put_ident_text(mrd__sql_out *out, size_t i, const mrd__store *store,
         mrd__sql_put_text(out, i, mrd__store_str(store, ident.text));
     else
         mrd__sql_put_null(out, i);
+}
+
+/* All names that were seen, as a JSON list. */
+static void put_names(const mrd__store *store, const mrd__process *process, mrd__sql_out *out,
+                      size_t i)
+{
+    mrd__buf list = {0};
+    mrd__buf_char(&list, '[');
+    for (uint32_t n = 0; n < process->name_count; n++) {
+        if (n > 0) mrd__buf_char(&list, ',');
+        mrd__buf_json_string(&list,
+                             mrd__store_str(store, store->process_names[process->name_first + n]));
+    }
+    mrd__buf_char(&list, ']');
+    mrd__sql_put_copy(out, i, (mrd__str){list.data, list.size});
+    mrd__buf_reset(&list);
 }
 
 static void process_cell(const mrd__sql *sql, uint64_t row, unsigned column, mrd__sql_out *out,
@@ -69,8 +86,11 @@ static void process_cell(const mrd__sql *sql, uint64_t row, unsigned column, mrd
     case 5:
         mrd__sql_put_string(out, i, sql->store, process->labels);
         return;
-    default:
+    case 6:
         mrd__sql_put_int(out, i, process->machine);
+        return;
+    default:
+        put_names(sql->store, process, out, i);
     }
 }
 
@@ -283,7 +303,8 @@ static void flow_cell(const mrd__sql *sql, uint64_t row, unsigned column, mrd__s
 static const mrd__sql_column metadata_columns[] = {{"id", MRD__SQL_INT},
                                                    {"name", MRD__SQL_TEXT},
                                                    {"int_value", MRD__SQL_INT},
-                                                   {"str_value", MRD__SQL_TEXT}};
+                                                   {"str_value", MRD__SQL_TEXT},
+                                                   {"json_value", MRD__SQL_TEXT}};
 
 /* One row more: which clock trace time is, as the original says it. */
 static uint64_t metadata_count(const mrd__sql *sql)
@@ -302,6 +323,19 @@ static void trace_clock_cell(const mrd__sql *sql, uint64_t row, unsigned column,
         mrd__sql_put_int(out, i, sql->store->clocks[sql->store->trace_clock].id);
     else
         mrd__sql_put_null(out, i);
+}
+
+/* As JSON has it: strings in quotes, the rest as written. */
+static void put_json_value(const mrd__metadata *one, mrd__str value, mrd__sql_out *out, size_t i)
+{
+    if (one->json_type != MRD__JSON_STRING) {
+        mrd__sql_put_text(out, i, value);
+        return;
+    }
+    mrd__buf quoted = {0};
+    mrd__buf_json_string(&quoted, value);
+    mrd__sql_put_copy(out, i, (mrd__str){quoted.data, quoted.size});
+    mrd__buf_reset(&quoted);
 }
 
 static void metadata_cell(const mrd__sql *sql, uint64_t row, unsigned column, mrd__sql_out *out,
@@ -323,6 +357,8 @@ static void metadata_cell(const mrd__sql *sql, uint64_t row, unsigned column, mr
         mrd__sql_put_int(out, i, number);
     else if (column == 3 && !whole)
         mrd__sql_put_text(out, i, value);
+    else if (column == 4)
+        put_json_value(one, value, out, i);
     else
         mrd__sql_put_null(out, i);
 }

@@ -1,0 +1,157 @@
+// Round trips: a trace opened, written as a folder of tables, as Chrome JSON or as Perfetto
+// protobuf, and opened again. Every table of `dump` has to be the same; what a form cannot say is
+// taken out of the comparison by name below, with the reason, and nowhere else.
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { spawnSync } from "node:child_process"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Wrong, expectSame, finish, meridian, program, report, test } from "./lib/run.mjs"
+
+const here = (path) => new URL(path, import.meta.url).pathname
+const shared = here("../../../shared/")
+const scratch = mkdtempSync(join(tmpdir(), "meridian-roundtrip-"))
+process.on("exit", () => rmSync(scratch, { recursive: true, force: true }))
+const file = (name) => join(scratch, name)
+
+const tables = ["slice", "instant", "counter", "flow", "process", "thread", "track", "args",
+  "metadata"]
+
+/** Rows of a table as lines of JSON. The text is split as it is: these tables are large. */
+async function rowsOf(files, table) {
+  const run = await meridian(["dump", "--table", table, "--format", "json", ...files], scratch)
+  if (run.code !== 0) throw new Wrong(`dump ${files.join(" ")}: ${run.code} ${run.stderr}`)
+  return run.stdout.toString().split("\n").filter((line) => line !== "")
+}
+
+function machinesOf(files) {
+  const run = spawnSync(program, ["query", ...files, "--format", "csv", "-c",
+    "SELECT m.name, m.sysname, m.arch, m.num_cpus, p.pid, p.pid_text, p.name FROM machine m " +
+    "LEFT JOIN process p ON p.machine_id = m.id ORDER BY ALL"], { cwd: scratch })
+  if (run.status !== 0) throw new Wrong(String(run.stderr))
+  return run.stdout.toString()
+}
+
+/** The first rows that one side has and the other has not. */
+function differences(got, want) {
+  const left = new Set(got)
+  const right = new Set(want)
+  return [...got.filter((row) => !right.has(row)).slice(0, 3).map((row) => `+ ${row}`),
+    ...want.filter((row) => !left.has(row)).slice(0, 3).map((row) => `- ${row}`)].join("\n")
+}
+
+async function same(files, again, rules) {
+  for (const table of tables) {
+    if (rules[table] === null) continue
+    const form = rules[table] ?? ((row) => row)
+    const lines = (list) => (rules[table] === undefined ? list
+      : list.map((line) => JSON.stringify(form(JSON.parse(line)))))
+    const want = lines(await rowsOf(files, table))
+    const got = lines(await rowsOf([again], table))
+    expectSame(`rows of ${table}`, got.length, want.length)
+    // Rows at one time may come in another order where lanes were told one behind the other.
+    if (JSON.stringify(got.sort()) !== JSON.stringify(want.sort()))
+      throw new Wrong(`${table} of ${again}:\n${differences(got, want)}`)
+  }
+}
+
+async function roundTrip(files, ending, rules) {
+  const again = `again${ending}`
+  rmSync(file(again), { recursive: true, force: true })
+  const run = await meridian(["convert", ...files, again], scratch)
+  if (run.code !== 0) throw new Wrong(`convert to ${again}: ${run.code} ${run.stderr}`)
+  await same(files, again, rules)
+  if (rules.machines !== null) expectSame("machines", machinesOf([again]), machinesOf(files))
+}
+
+// ---- What each form leaves out ----
+
+/** The folder is our own: nothing. */
+const folder = {}
+
+// ---- Inputs ----
+
+const X = (tid, ts, dur, name, more = {}) => ({ ph: "X", pid: 1, tid, ts, dur, name, ...more })
+writeFileSync(file("all.json"), JSON.stringify({ version: 1.5, "a.b": ["x", true, null],
+  traceEvents: [
+    { ph: "M", name: "process_name", pid: 1, args: { name: "first name" } },
+    { ph: "M", name: "process_name", pid: 1, args: { name: "main" } },
+    { ph: "M", name: "process_labels", pid: 1, args: { labels: "GPU 0" } },
+    { ph: "M", name: "process_sort_index", pid: 1, args: { sort_index: 3 } },
+    { ph: "M", name: "thread_name", pid: 1, tid: 2, args: { name: "worker" } },
+    { ph: "M", name: "thread_sort_index", pid: 1, tid: 2, args: { sort_index: 5 } },
+    { ph: "M", name: "thread_name", pid: 1, tid: 9, args: { name: "idle" } },
+    X(2, 10, 20, "outer", { cat: "c", args: { n: 7, s: "x\n\u{1f600}",
+      deep: { list: [1.5, true, null, {}], e: [] } } }),
+    X(2, 10, 5, "inner", { cat: "c" }), X(2, 15, 5, "touching"), X(2, 25.001, 10, "across"),
+    X(2, 95, -10, "mended"), X(2, 10, 0, "empty inside"),
+    { ph: "B", pid: 1, tid: 4, ts: 50, name: "empty before" }, { ph: "E", pid: 1, tid: 4, ts: 50 },
+    { ph: "B", pid: 1, tid: 4, ts: 50, name: "empty again" }, { ph: "E", pid: 1, tid: 4, ts: 50 },
+    { ph: "B", pid: 1, tid: 4, ts: 50, name: "long" }, { ph: "E", pid: 1, tid: 4, ts: 60 },
+    { ph: "B", pid: 1, tid: 3, ts: 40, name: "open", args: { late: 1 } }, X(3, 41, 2, "in open"),
+    { ph: "i", pid: 1, tid: 2, ts: 15, name: "tick", s: "t", args: { a: 1 } },
+    { ph: "i", pid: 1, ts: 16, name: "whole process", s: "p" },
+    { ph: "i", ts: 17, name: "everything", s: "g" },
+    { ph: "C", pid: 1, ts: 11, name: "load", args: { cpu: 1.25, gpu: 2 } },
+    { ph: "C", pid: 1, ts: 21, name: "load", args: { cpu: 0.1 } },
+    { ph: "s", pid: 1, tid: 2, ts: 12, id: "some id", name: "f", cat: "c" },
+    { ph: "t", pid: 1, tid: 2, ts: 16, id: "some id", name: "f", cat: "c" },
+    { ph: "f", pid: 1, tid: 3, ts: 41.5, id: "some id", name: "f", cat: "c", bp: "e" },
+    { ph: "s", pid: 1, tid: 2, ts: 11, id: 10, name: "g", cat: "c" },
+    { ph: "f", pid: 1, tid: 2, ts: 14, id: 10, name: "g", cat: "c" },
+    // One id for two arrows, and an arrow that ends before it starts.
+    { ph: "s", pid: 1, tid: 3, ts: 41, id: 11, name: "g", cat: "c" },
+    { ph: "f", pid: 1, tid: 2, ts: 18, id: 11, name: "g", cat: "c", bp: "e" },
+    { ph: "f", pid: 1, tid: 2, ts: 26, id: 11, name: "g", cat: "c", bp: "e" },
+    { ph: "b", pid: 1, tid: 2, ts: 50, id: "0x1", name: "request", cat: "net", args: { url: "u" } },
+    { ph: "b", pid: 1, tid: 2, ts: 51, id: "0x1", name: "part", cat: "net" },
+    { ph: "e", pid: 1, tid: 2, ts: 55, id: "0x1", name: "part", cat: "net" },
+    { ph: "e", pid: 1, tid: 2, ts: 60, id: "0x1", name: "request", cat: "net" },
+    { ph: "b", pid: 1, tid: 2, ts: 52, id: "0x2", name: "one", cat: "net" },
+    { ph: "b", pid: 1, tid: 2, ts: 53, id: "0x2", name: "two", cat: "net" },
+    { ph: "e", pid: 1, tid: 2, ts: 54, id: "0x2", name: "one", cat: "net" },
+    { ph: "e", pid: 1, tid: 2, ts: 58, id: "0x2", name: "two", cat: "net" },
+  ] }))
+writeFileSync(file("texts.json"), JSON.stringify([
+  { ph: "M", name: "thread_name", pid: 0, tid: 7, args: { name: "stream" } },
+  { ph: "X", pid: "Spans", tid: "Profiler", ts: 1, dur: 2, name: "a" },
+  { ph: "X", pid: "Spans", tid: 0, ts: 1, dur: 2, name: "b" },
+  { ph: "X", pid: 0, tid: 7, ts: 1, dur: 2, name: "c" },
+  { ph: "s", pid: 0, tid: 7, ts: 1, id: "x y", name: "arrow", cat: "k" },
+  { ph: "f", pid: "Spans", tid: "Profiler", ts: 2, id: "x y", name: "arrow", cat: "k", bp: "e" },
+]))
+writeFileSync(file("rank.json"), JSON.stringify({ distributedInfo: { rank: 1, world_size: 2 },
+  traceEvents: [X(2, 10, 5, "of rank 1"), X(2, 20, 5, "more of it")] }))
+writeFileSync(file("rank0.json"), JSON.stringify({ distributedInfo: { rank: 0, world_size: 2 },
+  traceEvents: [X(2, 10, 5, "of rank 0")] }))
+
+const inputs = [["made", ["all.json"]], ["ids that are texts", ["texts.json"]],
+  ["two ranks", ["rank.json", "rank0.json"]]]
+const recorded = [
+  ["chrome/catapult/flow.json"], ["chrome/catapult/nestable_async.json"],
+  ["chrome/catapult/async_begin_end.json"], ["chrome/catapult/big_trace.json"],
+  ["chrome/catapult/lthi_cats.json.gz"], ["chrome/catapult/main_thread_has_unclosed_slices.json"],
+  ["chrome/bazel/bazel-profile-with_queuing.json.gz"], ["pytorch/mtia_inference_rank_0.json.gz"],
+  ["pytorch/sampled_rank-0.json.gz", "pytorch/sampled_rank-1.json.gz"]]
+if (existsSync(shared)) {
+  for (const names of recorded)
+    inputs.push([names.join(" "), names.map((name) => join(shared, "data", name))])
+  for (const name of ["m05_realtime_two_machines", "m16_machines_remap", "t01_tracks",
+    "t02_counters", "t05_flows", "t08_instants"]) {
+    const input = ["zip", "tar", "pftrace"].map((ending) =>
+      join(shared, "cases/merge", name, `input.${ending}`)).find(existsSync)
+    if (input !== undefined) inputs.push([name, [input]])
+  }
+} else {
+  report("SKIP", "roundtrip/recorded traces", "../shared is not here")
+}
+// A trace of a browser, where the interop suite has recorded one.
+const browser = here("../../build/release/interop/chrome/run.pftrace")
+if (existsSync(browser)) inputs.push(["a browser's start", [browser]])
+
+await meridian(["gen", "chrome-json", "--events", "20000", "--seed", "11", "-o", "gen.json"],
+  scratch)
+inputs.push(["generated", ["gen.json"]])
+
+for (const [name, files] of inputs)
+  await test(`roundtrip/folder, ${name}`, () => roundTrip(files, "-tables/", folder))
+finish()
