@@ -41,15 +41,16 @@ typedef struct mrd__recover_result {
     bool was_sealed;    /* nothing to do: sealed before (by finish, or by recover) */
     uint64_t sequences; /* newest sequence that is there */
     uint64_t records, segments;
-    uint64_t cut_bytes; /* behind the valid prefix of the last segment; 0: it ended cleanly */
+    uint64_t cut_bytes; /* behind the valid prefix; 0: it ended cleanly */
     mrd__damage cut;
 } mrd__recover_result;
 
-/* Take the longest valid prefix of the last segment, write recovery.json (what was cut: offset,
- * bytes, their SHA-256, why), manifest and seal as incomplete(crash), rename DIR.open to DIR.
- * Damage in an earlier segment, or in bytes that a later record says were synced, is corruption:
- * MRD_ERR_FORMAT "damaged", *damage filled, nothing written. The same session gives the same bytes
- * every time. derive may be NULL: derived files are then kept as they are and named stale. */
+/* Take the longest valid prefix of the last segment with a header, write recovery.json (what was
+ * cut: offset, bytes, their SHA-256, why), manifest and seal as incomplete(crash), rename DIR.open
+ * to DIR. Damage in an earlier segment, or in bytes that a later record says were synced, is
+ * corruption: MRD_ERR_FORMAT "damaged", *damage filled, nothing written. The same session gives the
+ * same bytes every time. derive may be NULL: derived files are then kept as they are and named
+ * stale. */
 MRD_MUST_CHECK mrd_status mrd__session_recover(const char *dir, const mrd__files *files,
                                                mrd__recover_fn derive, void *ctx,
                                                mrd__recover_result *result, mrd__damage *damage,

@@ -1,4 +1,4 @@
-/* Recovering: the longest valid prefix of the last segment is what the session holds. Nothing that
+/* Recovering: the longest valid prefix up to a torn end is what the session holds. Nothing that
  * was recorded is changed; what is written (recovery.json, manifest, seal) follows from the bytes
  * found alone, so that a second recovery writes the same. */
 #include "session/check.h"
@@ -112,11 +112,27 @@ static mrd_status add_segments(mrd__recovery *recovery, mrd_error *error)
     for (size_t i = 0; i < recovery->walk.segments.count; i++) {
         mrd__entry entry;
         mrd__entry_of_segment(&entry, &recovery->walk.segments.data[i]);
-        if (entry.tail > 0)
+        bool told = recovery->walk.torn && i >= recovery->walk.cut_at;
+        if (entry.tail > 0 || told)
             MRD__TRY(mrd__entry_tail(&entry, recovery->files, recovery->stored->dir, error));
         mrd__vec_push(&recovery->entries, entry);
     }
     return MRD_OK;
+}
+
+/* Files behind the torn one, left by segments that were being begun; and the end of the object. */
+static void add_behind(const mrd__recovery *recovery, mrd__buf *text)
+{
+    const char *before = ",\"behind\":[";
+    for (size_t i = recovery->walk.cut_at + 2; i <= recovery->walk.segments.count; i++) {
+        const mrd__entry *entry = &recovery->entries.data[i];
+        char hash[65];
+        mrd__sha256_text(entry->tail_sha256, hash);
+        mrd__buf_printf(text, "%s{\"file\":\"%s\",\"bytes\":%llu,\"sha256\":\"%s\"}", before,
+                        entry->path, (unsigned long long)entry->tail, hash);
+        before = ",";
+    }
+    mrd__buf_text(text, recovery->walk.cut_at + 1 < recovery->walk.segments.count ? "]}}" : "}}");
 }
 
 /* recovery.json: what was cut. */
@@ -134,14 +150,15 @@ static mrd_status write_report(mrd__recovery *recovery, mrd_error *error)
                     MRD__FORMAT_NAME, MRD__FORMAT_VERSION, uuid, (unsigned long long)walk->sequence,
                     (unsigned long long)walk->records);
     if (walk->torn) {
-        const mrd__entry *last = &recovery->entries.data[recovery->entries.count - 1];
-        mrd__sha256_text(last->tail_sha256, hash);
+        const mrd__entry *torn =
+            &recovery->entries.data[1 + walk->cut_at]; /* behind session.json */
+        mrd__sha256_text(torn->tail_sha256, hash);
         mrd__buf_printf(&text, "{\"file\":\"%s\",\"offset\":%llu,\"bytes\":%llu,\"sha256\":\"%s\",",
                         walk->cut.file, (unsigned long long)walk->cut.from,
-                        (unsigned long long)last->tail, hash);
+                        (unsigned long long)torn->tail, hash);
         mrd__buf_printf(&text, "\"reason\":\"%s\",\"what\":", walk->cut_zero ? "zero" : "torn");
         mrd__buf_json_string(&text, mrd__str_of(walk->cut.what));
-        mrd__buf_text(&text, "}}");
+        add_behind(recovery, &text);
     } else {
         mrd__buf_text(&text, "null}");
     }
@@ -236,7 +253,8 @@ static mrd_status walk_raw(mrd__recovery *recovery, mrd__recover_result *result,
     result->records = walk->records;
     result->segments = walk->segments.count;
     result->cut = walk->cut;
-    if (walk->torn) result->cut_bytes = walk->segments.data[walk->segments.count - 1].tail;
+    for (size_t i = walk->cut_at; walk->torn && i < walk->segments.count; i++)
+        result->cut_bytes += walk->segments.data[i].tail;
     return MRD_OK;
 }
 

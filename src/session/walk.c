@@ -91,16 +91,18 @@ static void damage(step *s, uint64_t from, uint64_t to, const char *what)
     mrd__damage_set(&s->walk->damage, s->name, from, to, what);
 }
 
-/* A bad place in the file: a torn tail of the last segment, else damage. */
+/* A bad place in the file: a torn tail where no segment with a header follows (a file without one
+ * is what a crash leaves of a segment that was being begun), else damage. */
 static void judge(step *s, const mrd__reader *reader)
 {
-    bool last = s->at + 1 == s->stored->segments.count;
     const mrd__bad_range *bad = &reader->bad;
-    if (!last || !bad->torn || s->stored->sealed) {
+    if (s->next != NULL || !bad->torn || s->stored->sealed) {
         damage(s, bad->from, bad->to, bad->what);
         return;
     }
+    if (s->walk->torn) return; /* the first place counts */
     s->walk->torn = true;
+    s->walk->cut_at = s->at;
     s->walk->cut_zero = bad->zero;
     mrd__damage_set(&s->walk->cut, s->name, bad->from, s->stored->segments.data[s->at].size,
                     bad->what);
@@ -242,12 +244,11 @@ static mrd_status walk_headless(step *s, mrd__open_file *file, mrd_error *error)
     mrd__byte_source source = mrd__open_file_source(file);
     found_nothing(s);
     if (s->next != NULL && memcmp(s->next->head.previous, s->previous, 16) == 0) return MRD_OK;
-    bool last = s->at + 1 == s->stored->segments.count;
     mrd__reader_source(&reader, &source, file->size);
     mrd__reader_follow(&reader, s->walk->sequence, s->walk->records);
     mrd__read_step got =
         mrd__reader_refuse(&reader, "no whole header of this session's segment", error);
-    if (got == MRD__STEP_BAD && (s->next != NULL || last || !reader.bad.torn)) judge(s, &reader);
+    if (got == MRD__STEP_BAD) judge(s, &reader);
     mrd__reader_reset(&reader);
     return got == MRD__STEP_BAD ? MRD_OK : error != NULL ? error->status : MRD_ERR_IO;
 }

@@ -47,9 +47,10 @@ typedef struct mrd__walk {
     MRD__VEC(mrd__log_segment) segments; /* one for each file */
     bool damaged;                        /* damage is filled: corruption */
     mrd__damage damage;
-    bool torn; /* the last segment ends in a torn tail: cut is filled */
+    bool torn; /* the session ends in a torn tail: cut is filled */
     mrd__damage cut;
     bool cut_zero;
+    size_t cut_at; /* its segment; files behind it have no header, and count for nothing */
 } mrd__walk;
 
 /* MRD_OK for a damaged session, too; a failure is the callback's or the disk's. */

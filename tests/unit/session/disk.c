@@ -1,5 +1,7 @@
 #include "disk.h"
 
+#include "base/assert.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -123,7 +125,7 @@ static int disk_open_call(void *ctx, const char *path, int flags, mode_t mode)
 
 static disk_node *node_of(disk *d, int fd)
 {
-    assert_true(fd >= 0 && (size_t)fd < d->open.count && d->open.data[fd].used);
+    mrd__assert(fd >= 0 && (size_t)fd < d->open.count && d->open.data[fd].used);
     return &d->nodes.data[d->open.data[fd].node];
 }
 
@@ -192,7 +194,7 @@ static int disk_truncate(void *ctx, int fd, uint64_t size)
     note_call(d);
     disk_node *node = node_of(d, fd);
     if (d->fail_truncate) return refuse(EIO);
-    assert_true(size <= node->data.size);
+    mrd__assert(size <= node->data.size);
     node->data.size = (size_t)size;
     return 0;
 }
@@ -238,7 +240,7 @@ static int rename_to(disk *d, const char *from, const char *to, bool new)
     size_t there = look_up(d, to, &to_parent, &to_last);
     if (node == NO_NODE) return refuse(ENOENT);
     if (there != NO_NODE && new) return refuse(EEXIST);
-    assert_int_equal(parent, to_parent);
+    mrd__assert(parent == to_parent);
     change_folder(d, parent,
                   (disk_change){.put = entry_of(to_last, node), .taken = entry_of(last, NO_NODE)});
     return 0;
@@ -455,7 +457,7 @@ void disk_put(disk *d, const char *path, const void *data, size_t size)
     const char *last;
     size_t node = look_up(d, path, &parent, &last);
     if (node == NO_NODE) {
-        assert_true(parent != NO_NODE);
+        mrd__assert(parent != NO_NODE);
         node = add_node(d, false, 0666);
         change_folder(d, parent, (disk_change){.put = entry_of(last, node)});
     }
@@ -465,7 +467,8 @@ void disk_put(disk *d, const char *path, const void *data, size_t size)
 
 void disk_remove(disk *d, const char *path)
 {
-    assert_int_equal(disk_unlink(d, path), 0);
+    int rc = disk_unlink(d, path);
+    mrd__assert(rc == 0);
 }
 
 static bool same_node(const disk *left, size_t a, const disk *right, size_t b)

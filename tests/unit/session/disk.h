@@ -12,7 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/os.h"
-#include "kit.h"
+#include "session/files.h"
 
 typedef struct disk_entry {
     char name[64];

@@ -4,6 +4,7 @@
 #define MRD_TESTS_UNIT_SESSION_MADE_H
 
 #include "disk.h"
+#include "kit.h"
 
 typedef enum made_how {
     MADE_FINISHED,

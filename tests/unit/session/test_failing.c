@@ -1,6 +1,7 @@
 /* Every call on files fails once, and from there on: while recording and finishing, while
  * recovering, while verifying and reading. For each number n until no call has it. */
 #include "disk.h"
+#include "kit.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,6 +2,7 @@
  * synced and any part of the rest. Nothing that was reported as durable may be missing, recovering
  * succeeds, and what it seals is sound. */
 #include "disk.h"
+#include "kit.h"
 
 #include <stdio.h>
 #include <string.h>
