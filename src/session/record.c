@@ -19,6 +19,8 @@
 #define CLOCKS_NS UINT64_C(10000000000)
 /* While something is being ended it is looked at so often. */
 #define ENDING_NS UINT64_C(50000000)
+/* Ten ticks of CPU time: half of it lies between any two readings. */
+#define DISTANCE_NS UINT64_C(100000000)
 /* Connections of one adapter that ended and whose pipes somebody still holds. */
 enum {
     CONNECTIONS_MAX = 64,
@@ -51,7 +53,7 @@ typedef struct recorder {
     adapter adapters[MRD__ADAPTERS_MAX];
     run_of *runs[CONNECTIONS_MAX];
     size_t run_count;
-    uint64_t start_ns, source_due_ns, publish_due_ns, clocks_due_ns, ending_ns;
+    uint64_t start_ns, source_due_ns, read_ns, publish_due_ns, clocks_due_ns, ending_ns;
     uint64_t ticks, missed;
     bool ending;
     MRD__VEC(mrd_record_source) sources; /* for progress: kept between ticks */
@@ -249,8 +251,17 @@ static uint64_t next_due(uint64_t due, uint64_t every, uint64_t now, uint64_t *m
     return due + (steps + 1) * every;
 }
 
+/* CPU time comes in ticks of 10 ms: a rate over a moment would be nothing or twenty cores. No two
+ * readings stand closer than this. */
+static uint64_t least_distance(const recorder *r)
+{
+    uint64_t every = r->options->every_ns;
+    return (every < DISTANCE_NS ? every : DISTANCE_NS) / 2;
+}
+
 static void read_sources(recorder *r, uint64_t now)
 {
+    r->read_ns = now;
     mrd__reading_sink sink = {r, take_reading};
     if (r->has_tree) mrd__tree_read(&r->tree, now, &sink);
     if (r->has_host) mrd__host_read(&r->host, &sink);
@@ -263,6 +274,10 @@ static void do_due(recorder *r, uint64_t now)
     if ((r->has_tree || r->has_host) && now >= r->source_due_ns) {
         read_sources(r, now);
         r->source_due_ns = next_due(r->source_due_ns, r->options->every_ns, now, &r->missed);
+        if (r->source_due_ns - now < least_distance(r)) {
+            r->source_due_ns += r->options->every_ns;
+            r->missed++;
+        }
     }
     if (now >= r->publish_due_ns) {
         keep(r, mrd__live_tick(&r->live, ++r->ticks, mrd__monotonic_ns(), &error), &error);
@@ -404,7 +419,14 @@ static void wind_down(recorder *r)
     uint64_t now = mrd__monotonic_ns();
     r->ending = true;
     r->ending_ns = now;
-    if (r->has_tree || r->has_host) read_sources(r, now); /* a zombie still tells its CPU time */
+    if (r->has_tree || r->has_host) {
+        if (now - r->read_ns < least_distance(r)) {
+            const struct timespec rest = {0, (long)(least_distance(r) - (now - r->read_ns))};
+            nanosleep(&rest, NULL);
+            now = mrd__monotonic_ns();
+        }
+        read_sources(r, now); /* a zombie still tells its CPU time */
+    }
     if (r->has_child) mrd__child_signal(&r->child, SIGTERM, false);
     for (size_t i = 0; i < r->run_count; i++)
         mrd__connection_stop(&r->runs[i]->connection, now);

@@ -325,4 +325,21 @@ await test("session/report as text, Markdown and HTML; a list of sessions", asyn
     { sessions: [], skipped: 0 })
 })
 
+// The last reading comes with the end, whenever that is: CPU time of 10 ms a tick over a moment
+// gave sixteen cores.
+await test("session/record: readings stand apart, to the last", async () => {
+  await run(0, ["record", "--out", "busy", "--duration", "430ms", "--", "sh", "-c",
+    "while :; do :; done"])
+  await holds("busy")
+  const busy = (await samples("busy")).filter((s) => s.metric === "cpu.core.pct")
+  for (const source of new Set(busy.map((s) => s.source))) {
+    const own = busy.filter((s) => s.source === source)
+    const values = own.filter((s) => s.quality === "ok").map((s) => s.value)
+    if (values.length < 2 || values.some((value) => value > 200)) throw new Wrong(show(own))
+    for (let i = 1; i < own.length; i++) {
+      if (own[i].time_ns - own[i - 1].time_ns < 20e6) throw new Wrong(show(own.slice(i - 1, i + 1)))
+    }
+  }
+})
+
 finish()
