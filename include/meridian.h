@@ -415,6 +415,22 @@ MRD_MUST_CHECK mrd_status mrd_session_record(const mrd_record_options *options,
 /* A file of lines as a session: envelopes, or what an adapter printed. "-" is standard input. */
 MRD_MUST_CHECK mrd_status mrd_session_ingest(const char *input, const char *dir,
                                              mrd_record_result *result, mrd_error *error);
+/* A session that is being recorded, by whatever process, or that is already sealed. */
+typedef struct mrd_session_follow mrd_session_follow;
+/* Code no_session. */
+MRD_MUST_CHECK mrd_status mrd_session_follow_open(const char *dir, mrd_session_follow **out,
+                                                  mrd_error *error);
+/* What is new, one JSON object a line, waiting up to timeout_ms for it. {"type": "series", "id",
+ * "metric", "unit", "source", "key"} before the first frame that has it; {"type": "frame", "seq",
+ * "hostNs", "events", "samples", "decodeErrors", "gaps", "sources": [{"source", "envelopes",
+ * "state"}], "values": [[id, value or null, quality, state], ...]} at each tick of the publisher,
+ * of those before the first call only the newest; {"type": "end", "state": "completed" or
+ * "incomplete"}, and *open is false. One thread a follow. */
+MRD_MUST_CHECK mrd_status mrd_session_follow_next(mrd_session_follow *follow, unsigned timeout_ms,
+                                                  bool *open, const mrd_sink *sink,
+                                                  mrd_error *error);
+void mrd_session_follow_close(mrd_session_follow **follow); /* accepts NULL */
+
 /* Seal what a crash left as DIR.open, as incomplete(crash): TEXT or JSON what was found. Code
  * damaged: corruption, nothing was changed. */
 MRD_MUST_CHECK mrd_status mrd_session_recover(const char *dir, mrd_format format,

@@ -11,6 +11,7 @@ typedef struct mrd__server_context {
     char *token; /* or NULL */
     mrd__traces *traces;
     mrd_results *results; /* or NULL without a data folder */
+    char *data_dir;       /* or NULL */
 } mrd__server_context;
 
 struct mrd__server;

@@ -194,15 +194,7 @@ bool mrd__evaluation_events(mrd_results *results, uint64_t *version, unsigned ti
     mrd_sink sink = mrd__buf_sink(&lines);
     bool open = true;
     if (mrd_tasks_changes(results, version, timeout_ms, &open, &sink, NULL) != MRD_OK) open = false;
-    for (size_t at = 0; at < lines.size;) {
-        size_t end = at;
-        while (end < lines.size && lines.data[end] != '\n')
-            end++;
-        mrd__buf_text(out, "data: ");
-        mrd__buf_add(out, lines.data + at, end - at);
-        mrd__buf_text(out, "\n\n");
-        at = end + 1;
-    }
+    mrd__http_events(&lines, out);
     mrd__buf_reset(&lines);
     if (open && out->size == 0) mrd__buf_text(out, ": still here\n\n");
     return open;

@@ -15,6 +15,7 @@ void mrd__reply_reset(mrd__reply *reply)
 {
     mrd__body_give(&reply->body);
     if (reply->pull.close) reply->pull.close(reply->pull.ctx);
+    mrd_session_follow_close(&reply->follow);
     memset(reply, 0, sizeof *reply);
 }
 
@@ -94,6 +95,19 @@ mrd_status mrd__http_params(const mrd__request *request, mrd_params **params, mr
     if (strcmp(request->method, "POST") == 0 && request->body.size > 0)
         return mrd_params_add_json(*params, request->body.data, request->body.size, error);
     return MRD_OK;
+}
+
+void mrd__http_events(const mrd__buf *lines, mrd__buf *out)
+{
+    for (size_t at = 0; at < lines->size;) {
+        size_t end = at;
+        while (end < lines->size && lines->data[end] != '\n')
+            end++;
+        mrd__buf_text(out, "data: ");
+        mrd__buf_add(out, lines->data + at, end - at);
+        mrd__buf_text(out, "\n\n");
+        at = end + 1;
+    }
 }
 
 bool mrd__http_id(mrd__str segment, int64_t *out)

@@ -36,10 +36,11 @@ typedef struct mrd__reply {
     mrd__buf body;
     const void *constant; /* embedded file instead of body, or NULL */
     size_t constant_size;
-    mrd__pull pull;    /* what follows body, where close is not NULL */
-    bool event_stream; /* keep open and send events */
-    bool task_stream;  /* of tasks, not of traces */
-    bool cache;        /* hashed page files never change */
+    mrd__pull pull;             /* what follows body, where close is not NULL */
+    bool event_stream;          /* keep open and send events */
+    bool task_stream;           /* of tasks, not of traces */
+    mrd_session_follow *follow; /* of this session, owned; else NULL */
+    bool cache;                 /* hashed page files never change */
     char set_cookie[160];
 } mrd__reply;
 
@@ -58,6 +59,8 @@ bool mrd__http_negotiate(const mrd__request *request, mrd_format *format, mrd__r
 /* Parameters of the query string and, for POST, of the JSON body. Destroy params in any case. */
 MRD_MUST_CHECK mrd_status mrd__http_params(const mrd__request *request, mrd_params **params,
                                            mrd_error *error);
+/* Each line as one server-sent event, appended to out. */
+void mrd__http_events(const mrd__buf *lines, mrd__buf *out);
 /* A positive decimal integer segment. */
 bool mrd__http_id(mrd__str segment, int64_t *out);
 

@@ -14,9 +14,10 @@
 #define MRD__SERVER_HEARTBEAT_MS 5000 /* event streams: how soon a gone client is noticed */
 #define MRD__SERVER_CACHE_FROM (4u * 1024 * 1024) /* bytes of a trace's files: less opens at once */
 #define MRD__SERVER_TRACES 64                     /* open traces a server holds */
-#define MRD__SERVER_PATHS 1024                    /* files of one trace */
-#define MRD__SERVER_RESULT_TRACES 8 /* traces of results kept open, least recently used out */
-#define MRD__SERVER_BODIES 4        /* memory of large replies kept, as many as often run at once */
+#define MRD__SERVER_SESSION_NAME 200 /* of a session's folder; file systems allow 255 */
+#define MRD__SERVER_PATHS 1024       /* files of one trace */
+#define MRD__SERVER_RESULT_TRACES 8  /* traces of results kept open, least recently used out */
+#define MRD__SERVER_BODIES 4 /* memory of large replies kept, as many as often run at once */
 /* Of one such memory, bytes. First: room for the usual large answer at once, since growing would
  * copy it again and again; pages that stay untouched cost nothing. */
 #define MRD__SERVER_BODY_FIRST (8 * 1024 * 1024)

@@ -23,12 +23,14 @@
 #include "server/evaluation.h"
 #include "server/http.h"
 #include "server/limits.h"
+#include "server/sessions.h"
 
 struct mrd__server {
     mrd__server_context context;
     struct MHD_Daemon *daemon;
     int socket;
     atomic_uint active, streams;
+    atomic_bool stopping; /* event streams of sessions end */
     bool warming;
     pthread_t warmer;
 };
@@ -93,6 +95,7 @@ typedef struct event_stream {
     struct mrd__server *server;
     uint64_t version;
     bool tasks;
+    mrd_session_follow *follow; /* of a session, or NULL */
     mrd__buf pending;
     size_t sent;
 } event_stream;
@@ -100,6 +103,9 @@ typedef struct event_stream {
 static bool more_events(event_stream *stream)
 {
     const mrd__server_context *context = &stream->server->context;
+    if (stream->follow != NULL)
+        return mrd__session_events(stream->follow, &stream->server->stopping,
+                                   MRD__SERVER_HEARTBEAT_MS, &stream->pending);
     if (stream->tasks)
         return mrd__evaluation_events(context->results, &stream->version, MRD__SERVER_HEARTBEAT_MS,
                                       &stream->pending);
@@ -127,6 +133,7 @@ static void stream_free(void *ctx)
 {
     event_stream *stream = ctx;
     atomic_fetch_sub(&stream->server->streams, 1);
+    mrd_session_follow_close(&stream->follow);
     mrd__buf_reset(&stream->pending);
     mrd__free(stream);
 }
@@ -142,6 +149,8 @@ static struct MHD_Response *make_stream(struct mrd__server *server, mrd__reply *
     event_stream *stream = mrd__new(event_stream);
     stream->server = server;
     stream->tasks = reply->task_stream;
+    stream->follow = reply->follow;
+    reply->follow = NULL;
     if (stream->tasks) stream->version = UINT64_MAX; /* what is queued or running, first */
     return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 64 * 1024, stream_read, stream,
                                              stream_free);
@@ -407,7 +416,10 @@ static mrd_status start_parts(struct mrd__server *server, const mrd__server_opti
     context->traces =
         mrd__traces_create(options->threads, !options->no_cache, options->verify_cache);
     if (options->token) context->token = mrd__strndup(options->token, strlen(options->token));
-    if (options->data_dir) MRD__TRY(open_results(context, options, error));
+    if (options->data_dir) {
+        context->data_dir = mrd__strndup(options->data_dir, strlen(options->data_dir));
+        MRD__TRY(open_results(context, options, error));
+    }
     allow_folders(server, options);
     MRD__TRY(bind_socket(server, at, error));
     snprintf(context->address, sizeof context->address, "%s", at->host);
@@ -424,6 +436,7 @@ void mrd__server_stop(mrd__server **handle)
 {
     mrd__server *server = *handle;
     if (!server) return;
+    atomic_store(&server->stopping, true);
     if (server->context.traces) mrd__traces_stop(server->context.traces);
     if (server->context.results) mrd_tasks_stop(server->context.results);
     if (server->daemon) MHD_stop_daemon(server->daemon);
@@ -432,6 +445,7 @@ void mrd__server_stop(mrd__server **handle)
     mrd__traces_destroy(&server->context.traces);
     mrd_results_close(&server->context.results);
     mrd__free(server->context.token);
+    mrd__free(server->context.data_dir);
     mrd__free(server);
     *handle = NULL;
 }
