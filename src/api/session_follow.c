@@ -12,6 +12,7 @@
 struct mrd_session_follow {
     mrd__follow *follow;
     mrd__buf text;
+    bool over; /* the end, or an error, was told */
 };
 
 mrd_status mrd_session_follow_open(const char *dir, mrd_session_follow **out, mrd_error *error)
@@ -40,8 +41,10 @@ mrd_status mrd_session_follow_next(mrd_session_follow *f, unsigned timeout_ms, b
 {
     mrd__assert(f != NULL && open != NULL && sink != NULL);
     uint64_t until = mrd__monotonic_ns() + timeout_ms * UINT64_C(1000000);
-    for (;;) {
+    *open = false;
+    while (!f->over) {
         mrd_status status = mrd__follow_read(f->follow, open, &f->text, error);
+        f->over = status != MRD_OK || !*open;
         if (status != MRD_OK) return status;
         if (f->text.size > 0 || !*open) return mrd__buf_flush(&f->text, sink, error);
         uint64_t now = mrd__monotonic_ns();
@@ -50,4 +53,5 @@ mrd_status mrd_session_follow_next(mrd_session_follow *f, unsigned timeout_ms, b
         struct timespec pause = {.tv_nsec = (long)wait};
         nanosleep(&pause, NULL);
     }
+    return MRD_OK;
 }
