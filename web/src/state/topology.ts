@@ -26,6 +26,8 @@ export interface Topology {
   readonly links: readonly TopoLink[];
   /** Fit the picture without stretching: circles stay round. */
   readonly round: boolean;
+  /** Shares of 0..1 that the nodes take; the larger is 1. */
+  readonly extent: { readonly x: number; readonly y: number };
   readonly runNs: number;
 }
 
@@ -133,7 +135,7 @@ function placeNodes(name: string, nodes: readonly TopoNode[], links: readonly To
 }
 
 /** Scales the places to 0..1 in both directions, one scale for both where it must stay round. */
-function normalize(nodes: readonly TopoNode[], round: boolean): void {
+function normalize(nodes: readonly TopoNode[], round: boolean): Topology["extent"] {
   const span = (of: (node: TopoNode) => number): [number, number] =>
     [Math.min(...nodes.map(of)), Math.max(...nodes.map(of))];
   const [left, right] = span((node) => node.x);
@@ -145,6 +147,7 @@ function normalize(nodes: readonly TopoNode[], round: boolean): void {
     node.x = 0.5 + (node.x - (left + right) / 2) / width;
     node.y = 0.5 + (node.y - (top + bottom) / 2) / height;
   }
+  return { x: (right - left) / width, y: (bottom - top) / height };
 }
 
 /** The network in the counters; null where they name no links. */
@@ -181,8 +184,8 @@ export function readTopology(
     from: index.get(load.from)!, to: index.get(load.to)!, req: load.req, rsp: load.rsp,
   }));
   const round = placeNodes(topologyName, nodes, links);
-  normalize(nodes, round);
-  return { nodes, links, round, runNs };
+  const extent = normalize(nodes, round);
+  return { nodes, links, round, extent, runNs };
 }
 
 export type Channel = "larger" | "req" | "rsp";

@@ -43,8 +43,10 @@ const STILL = 3;
 const DASHES: readonly (readonly number[])[] = [[], [7, 3], [2, 3]];
 /** x labels are the values themselves up to so many. */
 const MOST_TICKS = 14;
-/** Ticks at 2 and 5 too up to so many decades. */
-const MOST_DECADES = 5;
+/** Ticks at 2 and 5 too where a decade has this room, px. */
+const DECADE = 60;
+/** Height of a plot without its x axis, px. */
+const X_AXIS = 60;
 /** Room for a label of the x axis, px. */
 const LABEL = 56;
 
@@ -71,11 +73,11 @@ export function padded(low: number, high: number, log: boolean): [number, number
   return [low - room, high + room];
 }
 
-/** 1, 2 and 5 of every decade within the range; the powers of ten alone where there are many. */
-export function logTicks(low: number, high: number): number[] {
+/** 1, 2 and 5 of every decade in the range; powers of ten alone where a decade has few px. */
+export function logTicks(low: number, high: number, decadePx: number): number[] {
   const from = Math.floor(Math.log10(low));
   const to = Math.ceil(Math.log10(high));
-  const steps = to - from > MOST_DECADES ? [1] : [1, 2, 5];
+  const steps = decadePx < DECADE ? [1] : [1, 2, 5];
   const out: number[] = [];
   for (let power = from; power <= to; power++) {
     for (const step of steps) {
@@ -102,13 +104,17 @@ function axes(props: CurveProps, color: (name: string) => string): uPlot.Axis[] 
     {
       ...common, label: props.yLabel, size: 66,
       values: (_, splits) => texts(splits, props.formatY),
-      ...(props.log ? { splits: (_, __, low, high) => logTicks(low, high), filter: all } : {}),
+      ...(props.log ? { splits: yTicks, filter: all } : {}),
     },
   ];
 }
 
 function texts(splits: readonly (number | null)[], format: (value: number) => string): string[] {
   return splits.map((value) => (value === null ? "" : format(value)));
+}
+
+function yTicks(plot: uPlot, _: number, low: number, high: number): number[] {
+  return logTicks(low, high, (plot.height - X_AXIS) / Math.log10(high / low));
 }
 
 const all = (_: uPlot, splits: number[]): number[] => splits;

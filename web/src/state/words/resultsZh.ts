@@ -95,7 +95,7 @@ export const resultsZh: Record<keyof typeof resultsEn, string> = {
   "sweep.title": "新建扫描",
   "sweep.label": "扫描",
   "sweep.topologies": "拓扑",
-  "sweep.topologiesNote": "p2p、ring-N、full-N、star-N、mesh-2d-AxB、torus-2d-AxB、torus-3d-AxBxC、fat-tree-kK、fat-tree-2l-Lx-Hy-Sz、dragonfly-pP-aA-hH",
+  "sweep.topologiesNote": "可用：p2p、ring-N、full-N、star-N、mesh-2d-AxB、torus-2d-AxB、torus-3d-AxBxC、fat-tree-kK、fat-tree-2l-Lx-Hy-Sz、dragonfly-pP-aA-hH",
   "sweep.sizeFrom": "消息从",
   "sweep.sizeTo": "到",
   "sweep.factor": "倍数",

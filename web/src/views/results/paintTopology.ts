@@ -56,7 +56,9 @@ export function layOutScene(topology: Topology, width: number, height: number): 
   const inner = {
     width: Math.max(10, width - 2 * MARGIN), height: Math.max(10, height - 2 * MARGIN),
   };
-  const side = Math.min(inner.width, inner.height);
+  const { extent } = topology;
+  const side = Math.min(
+    inner.width / Math.max(extent.x, 1e-3), inner.height / Math.max(extent.y, 1e-3));
   const scale = topology.round ? { x: side, y: side } : { x: inner.width, y: inner.height };
   const places = topology.nodes.map((node) => ({
     x: width / 2 + (node.x - 0.5) * scale.x, y: height / 2 + (node.y - 0.5) * scale.y,
