@@ -26,6 +26,9 @@ static bool catch_signals(void)
 {
     if (pipe2(stop_pipe, O_CLOEXEC | O_NONBLOCK) != 0) return false;
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    /* A file that may not grow is a failed write, and told as one. */
+    if (sigaction(SIGXFSZ, &ignore, NULL) != 0) return false;
     return sigaction(SIGINT, &action, NULL) == 0 && sigaction(SIGTERM, &action, NULL) == 0;
 }
 
@@ -98,6 +101,17 @@ static int finish(const mrd__cli *cli, const char *dir, const mrd_record_result 
     int code = mrd__cli_print(&out);
     bool lost = !result->completed || result->decode_errors > 0 || result->gaps > 0;
     return code == MRD__EXIT_DONE && lost && mrd__cli_has(cli, "strict") ? MRD__EXIT_LOSSES : code;
+}
+
+static int fail(const char *dir, const mrd_error *error)
+{
+    mrd__buf open_dir = {0};
+    int code = mrd__cli_fail(error);
+    mrd__buf_printf(&open_dir, "%s.open", dir);
+    if (strcmp(error->code, "exists") != 0 && access(open_dir.data, F_OK) == 0)
+        mrd__cli_say("%s holds what was recorded: meridian session recover %s", open_dir.data, dir);
+    mrd__buf_reset(&open_dir);
+    return code;
 }
 
 /* ---- record ---- */
@@ -191,7 +205,7 @@ static int run(const mrd__cli *cli, mrd_record_options *options)
     options->stop_fd = stop_pipe[0];
     if (status == MRD_OK) status = mrd_session_record(options, &result, &error);
     if (options->progress != NULL) fprintf(stderr, "\r\033[K");
-    int code = status == MRD_OK ? finish(cli, dir.data, &result) : mrd__cli_fail(&error);
+    int code = status == MRD_OK ? finish(cli, dir.data, &result) : fail(dir.data, &error);
     mrd__buf_reset(&dir);
     return code;
 }
@@ -233,7 +247,7 @@ int mrd__cmd_session_ingest(const mrd__cli *cli)
     mrd_status status = folder_of(cli, &dir, &error);
     if (status == MRD_OK)
         status = mrd_session_ingest(cli->operands.data[0], dir.data, &result, &error);
-    int code = status == MRD_OK ? finish(cli, dir.data, &result) : mrd__cli_fail(&error);
+    int code = status == MRD_OK ? finish(cli, dir.data, &result) : fail(dir.data, &error);
     mrd__buf_reset(&dir);
     return code;
 }

@@ -145,8 +145,13 @@ static mrd_status take_lifecycle(mrd__engine *e, const mrd__record *record, mrd_
     if (mrd__str_is(text_of(json_object_get(note, "event")), "stream-end")) {
         size_t i;
         json_t *source;
-        json_array_foreach(json_object_get(note, "sources"), i, source) if (json_is_string(source))
+        bool stopped = json_is_true(json_object_get(note, "stopped"));
+        json_array_foreach(json_object_get(note, "sources"), i, source)
+        {
+            if (text_of(source).size == 0) continue; /* it would mean all */
             mrd__projector_end(e->projector, record->sequence, text_of(source), &e->taker);
+            if (stopped) mrd__session_report_stopped(e->report, text_of(source));
+        }
     }
     json_decref(note);
     return MRD_OK;

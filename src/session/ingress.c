@@ -28,8 +28,9 @@ static mrd_status refuse_closed(const mrd__recording *recording, mrd_error *erro
     if (!recording->failed)
         return mrd__fail(error, MRD_ERR_STATE, "admission_closed",
                          "the session takes no further records");
-    return mrd__fail(error, MRD_ERR_STATE, "writer_failed", "the writer stopped: %s",
-                     recording->failure.message);
+    mrd_status status = mrd__fail(error, MRD_ERR_STATE, "writer_failed", "the writer stopped: %s",
+                                  recording->failure.message);
+    return mrd__fail_at(error, status, recording->failure.file, -1);
 }
 
 mrd_status mrd__recording_room(mrd__recording *recording, size_t size, uint64_t wait_ns,

@@ -209,7 +209,10 @@ static mrd_status prepare(mrd__live *live, mrd__str end_event, mrd__buf *facts, 
 static mrd_status seal(mrd__live *live, const mrd__finish *finish, mrd_error *error)
 {
     mrd_error why = {0};
-    mrd_status status = mrd__recording_finish(live->recording, finish, &why);
+    /* What the engine has taken must be in raw: a session is never sealed with less of it. */
+    mrd_status status = mrd__recording_drain(live->recording, &why);
+    if (status != MRD_OK) status = mrd__recording_retry(live->recording, &why);
+    if (status == MRD_OK) status = mrd__recording_finish(live->recording, finish, &why);
     if (status != MRD_OK && mrd__recording_retry(live->recording, NULL) == MRD_OK)
         status = mrd__recording_finish(live->recording, finish, &why);
     if (status != MRD_OK && error != NULL) *error = why;

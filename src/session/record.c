@@ -513,6 +513,11 @@ static mrd_status end(recorder *r, const char *why, mrd_record_result *result, m
 {
     mrd__buf json = {0};
     uint64_t late = 0;
+    /* Room may have been made meanwhile; without it DIR.open is left for recover. */
+    if (r->status != MRD_OK && mrd__recording_retry(r->live.recording, NULL) != MRD_OK) {
+        if (error != NULL) *error = r->error;
+        return r->status;
+    }
     for (size_t i = 0; i < r->options->adapter_count; i++)
         late += r->adapters[i].late;
     mrd__buf_printf(&json, "{\"event\":\"end\",\"why\":\"%s\",\"hostNs\":%llu,", why,

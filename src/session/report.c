@@ -196,6 +196,11 @@ void mrd__session_report_envelope(mrd__session_report *r, uint64_t sequence,
     if (mrd__str_is(envelope->kind, "stopped")) row->stopped = true;
 }
 
+void mrd__session_report_stopped(mrd__session_report *r, mrd__str source_id)
+{
+    r->sources.data[source_of(r, source_id)].stopped = true;
+}
+
 void mrd__session_report_decode_error(mrd__session_report *r, uint64_t sequence)
 {
     take_sequence(r, sequence);

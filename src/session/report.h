@@ -21,6 +21,8 @@ void mrd__session_report_sample(mrd__session_report *report, const mrd__sample *
 /* Every envelope, before its samples: counts by source, time of the session. */
 void mrd__session_report_envelope(mrd__session_report *report, uint64_t sequence,
                                   const mrd__envelope *envelope);
+/* An adapter said that it stops: of a source that it brought. */
+void mrd__session_report_stopped(mrd__session_report *report, mrd__str source_id);
 /* A line that did not decode. */
 void mrd__session_report_decode_error(mrd__session_report *report, uint64_t sequence);
 /* A gap of any kind ("stop-missing", "refused", ...); name is copied. */
