@@ -116,7 +116,7 @@ static mrd_status check_same(const mrd__stored *stored, const mrd__engine *engin
     mrd_status status = stored_report(stored, &sealed, error);
     mrd__session_report_json(mrd__engine_report(engine), &made);
     if (status == MRD_OK &&
-        (sealed.size != made.size || memcmp(sealed.data, made.data, made.size))) {
+        (sealed.size != made.size || memcmp(sealed.data, made.data, made.size) != 0)) {
         status = mrd__fail(error, MRD_ERR_FORMAT, "report_differs",
                            "raw does not give the stored report: see meridian verify and replay");
         status = mrd__fail_at(error, status, mrd__stored_dir(stored), -1);
