@@ -57,23 +57,23 @@ async function start(name, args) {
     });
     child.on("exit", (code) => reject(new Error(`${name} ended with ${code}: ${errors}`)));
   });
-  const stop = () => new Promise((resolve) => {
+  const end = (signal) => new Promise((resolve) => {
     children.delete(child);
     if (child.exitCode !== null) return resolve();
     child.removeAllListeners("exit");
     child.on("exit", resolve);
-    child.kill("SIGTERM");
+    child.kill(signal);
   });
-  return { url, stop };
+  return { url, stop: () => end("SIGTERM"), kill: () => end("SIGKILL") };
 }
 
 /** `meridian open FILES` on a free port. */
 export const serve = (...files) =>
   start("meridian open", ["open", ...files, "--no-browser", "--listen", "127.0.0.1:0"]);
 
-/** `meridian serve` over a data folder, made where it is not there, on a free port. */
-export const serveData = (folder) =>
-  start("meridian serve", ["serve", "--data", folder, "--listen", "127.0.0.1:0"]);
+/** `meridian serve` over a data folder, made where it is not there; port 0 is a free one. */
+export const serveData = (folder, port = 0, ...options) =>
+  start("meridian serve", ["serve", "--data", folder, "--listen", `127.0.0.1:${port}`, ...options]);
 
 export async function cleanUp() {
   for (const child of children) child.kill("SIGTERM");

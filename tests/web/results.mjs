@@ -243,6 +243,73 @@ async function timeline(page, url, id) {
   });
 }
 
+/** Whether the accent colour stands in the column of a time on the timeline's overlay. */
+const headAt = (page, ns) => page.evaluate((at) => {
+  const { start, span } = window.meridian.view.value;
+  const { overlay } = window.meridian.stage.canvases;
+  const x = Math.round(((at - start) / span) * overlay.width);
+  const { data } = overlay.getContext("2d").getImageData(x, 40, 1, 1);
+  const accent = getComputedStyle(document.documentElement).getPropertyValue("--acc").trim();
+  const hex = [...data.slice(0, 3)].map((one) => one.toString(16).padStart(2, "0")).join("");
+  return accent === `#${hex}`;
+}, ns);
+
+async function sharedWindow(page, row) {
+  await check("topology: window and play head are those of the timeline", async () => {
+    const run = row.stats["multi_chip.kernel.total_sim_time_ns"];
+    const seek = (share) => page.locator("#replay-at").evaluate((range, value) => {
+      range.value = String(value);
+      range.dispatchEvent(new Event("input", { bubbles: true }));
+    }, share);
+    await page.keyboard.press("Escape");
+    await page.locator(".result .timeline").click();
+    await idle(page);
+    await page.keyboard.press("Control+0");
+    await page.getByRole("link", { name: "Results" }).click();
+    await page.locator("#replay-at").waitFor();
+    await seek(0.5);
+    await until("the replay", async () =>
+      await page.locator(".topology").getAttribute("data-bucket") !== "whole");
+    await page.getByRole("link", { name: "Timeline" }).click();
+    await idle(page);
+    assert(await headAt(page, run / 2), "no play head at the middle of the run");
+    for (let times = 0; times < 3; times++) await page.keyboard.press("w");
+    await idle(page);
+    const { start, span } = await page.evaluate(() => ({ ...window.meridian.view.value }));
+    page.requested.length = 0;
+    await page.getByRole("link", { name: "Results" }).click();
+    await until("the replay again", async () => await page.locator(".topology").count() === 1
+      && await page.locator(".topology").getAttribute("data-bucket") !== "whole");
+    const asked = page.requested.find((one) => one.includes(`/comm-results/${row.id}/trace?`));
+    const query = new URL(asked).searchParams;
+    near(Number(query.get("start_ns")), start, 1e-6, "start of the window");
+    near(Number(query.get("end_ns")), start + span, 1e-6, "end of the window");
+    await page.click("#replay-whole");
+  });
+}
+
+async function lostServer(browser) {
+  const folder = join(scratch, "lost");
+  const first = await serveData(folder, 0, "--threads", "1");
+  const page = await openPage(browser, `${first.url}#results`);
+  await page.locator(".list-state").waitFor();
+  await check("sweep: a server that died in it and came back is followed to the end", async () => {
+    await sweep(page, {
+      experiment: "lost", topologies: "ring-32", from: "4 MiB", to: "4 MiB",
+    }, JSON.stringify({ seed: [...Array(12).keys()], trace: { enabled: false } }));
+    await until("three done", async () =>
+      Number(await page.locator(".sweep").getAttribute("data-done")) >= 3);
+    await first.kill();
+    const again = await serveData(folder, new URL(first.url).port, "--threads", "1");
+    await page.locator('.sweep[data-state="ended"]').waitFor({ timeout: 60_000 });
+    equal(await page.locator(".sweep").getAttribute("data-done"), "12", "done");
+    equal(await page.locator(".sweep").count(), 1, "cards");
+    await until("all rows", async () => await rows(page).count() === 12);
+    await again.stop();
+  });
+  await page.context().close();
+}
+
 async function table(page, url) {
   await check("results: filters, order and link", async () => {
     await page.getByRole("button", { name: "Close the result" }).click();
@@ -342,6 +409,7 @@ async function withoutStore(browser, known) {
 
 export async function resultTests(browser, files) {
   await withoutStore(browser, files.known);
+  await lostServer(browser);
   const server = await serveData(join(scratch, "results"));
   const page = await openPage(browser, `${server.url}#results`);
   const { url } = server;
@@ -351,6 +419,7 @@ export async function resultTests(browser, files) {
   const row = await details(page, url, id);
   await replays(page, row);
   await timeline(page, url, id);
+  await sharedWindow(page, row);
   await looks(browser, url, id);
   await table(page, url);
   await trouble(page, url);
