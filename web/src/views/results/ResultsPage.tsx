@@ -119,7 +119,6 @@ export function ResultsPage({ client, width, height, panels, openTrace }: Result
     <div class="page results" style={{ gridTemplateRows: `minmax(0, 1fr) ${detail}px 24px` }}>
       <main>
         <Halves width={width} openTrace={openTrace} />
-        {panel.value === "sweep" ? <SweepPanel /> : panels}
       </main>
       {shown
         ? (
@@ -131,6 +130,8 @@ export function ResultsPage({ client, width, height, panels, openTrace }: Result
         )
         : <div />}
       <StatusLine />
+      {/* Over list and details: the form needs the height. */}
+      {panel.value === "sweep" ? <SweepPanel /> : panels}
     </div>
   );
 }
