@@ -14,6 +14,7 @@ node bench/import.mjs "$program" "$size"
 node bench/windows.mjs "$program" "$size"
 node bench/sql.mjs "$program" "$size"
 node bench/warm.mjs "$program" "$size"
+node bench/session.mjs "$program" "$size"
 for bench in events queue sim; do
     bench=build/release/bench/bench_$bench
     [ ! -x "$bench" ] || "$bench" "$size"

@@ -95,6 +95,7 @@ static mrd_status ingest_fd(int fd, const char *path, const char *dir, mrd_recor
         mrd__live_create(&in.live, dir, (mrd__str){target.data, target.size}, error);
     mrd__buf_reset(&target);
     if (status != MRD_OK) return status;
+    in.live.wait_ns = MRD__LIVE_FILE_WAIT_NS;
     status = read_all(&in, fd, path, error);
     if (status == MRD_OK) status = finish(&in, result, error);
     mrd__live_destroy(&in.live);

@@ -66,7 +66,7 @@ static mrd_status derive(mrd__live *live, mrd_error *error)
 
 mrd_status mrd__live_create(mrd__live *live, const char *dir, mrd__str target, mrd_error *error)
 {
-    *live = (mrd__live){0};
+    *live = (mrd__live){.wait_ns = MRD__LIVE_WAIT_NS};
     mrd__buf identity = {0};
     add_identity(&identity, target);
     mrd__recording_options options = {.dir = dir, .identity = identity.data};
@@ -96,8 +96,7 @@ static mrd_status get_room(mrd__live *live, size_t size, mrd__room *room, bool *
                            mrd_error *error)
 {
     mrd_error why = {0};
-    mrd_status status =
-        mrd__recording_room(live->recording, size, MRD__LIVE_WAIT_NS, true, room, &why);
+    mrd_status status = mrd__recording_room(live->recording, size, live->wait_ns, true, room, &why);
     *refused = status == MRD_ERR_LIMIT && strcmp(why.code, "ingress_full") == 0;
     if (*refused) {
         live->refused++;

@@ -10,12 +10,15 @@
 /* How long a record waits for room before it is refused: a disk that stands still for longer than
  * this loses readings, counted; it never stops the loop that reads for ever. */
 #define MRD__LIVE_WAIT_NS UINT64_C(2000000000)
+/* A file that is taken in can wait, and loses nothing by it. */
+#define MRD__LIVE_FILE_WAIT_NS UINT64_C(3600000000000)
 
 typedef struct mrd__live {
     mrd__recording *recording;
     mrd__engine *engine;
     mrd__derived *domain, *metrics;
     mrd__buf payload, texts;        /* scratch */
+    uint64_t wait_ns;               /* as above; create sets the first */
     uint64_t refused;               /* readings that found no room */
     MRD__VEC(const char *) reasons; /* static: why it cannot be sealed as completed */
 } mrd__live;
@@ -26,7 +29,7 @@ MRD_MUST_CHECK mrd_status mrd__live_create(mrd__live *live, const char *dir, mrd
 void mrd__live_destroy(mrd__live *live); /* accepts zeroed */
 
 /* One line of an adapter. One that the end of the stream has cut leaves a gap. What finds no room
- * within MRD__LIVE_WAIT_NS is refused and counted. */
+ * within wait_ns is refused and counted. */
 MRD_MUST_CHECK mrd_status mrd__live_line(mrd__live *live, mrd__str line, uint64_t size, bool ended,
                                          const mrd__stamp *stamp, mrd__encoded *encoded,
                                          mrd_error *error);

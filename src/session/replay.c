@@ -2,30 +2,70 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/os.h"
 #include "session/registry.h"
+#include "session/walk.h"
 
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
-/* domain.mrl and metrics.mrl are made in memory: some 100 bytes a sample, and an hour of 100
- * samples a second has 36 MB. */
+/* Bytes that are compared, and let go, at a time. */
+#define PIECE ((size_t)1 << 20)
+
+/* A file that is made again. Without `against` it is kept in memory (recovery writes it whole: some
+ * 100 bytes a sample); else it is compared piece by piece. */
+typedef struct made {
+    mrd__derived_bytes made;
+    const mrd__open_file *against;
+    mrd__buf window;
+    uint64_t at; /* bytes compared */
+    bool differs;
+    uint64_t offset; /* of the first byte that differs */
+} made;
+
 typedef struct making {
     mrd__engine *engine;
-    mrd__derived_bytes domain, metrics;
-    mrd__buf report;
+    made domain, metrics, report;
     uint64_t records;
 } making;
+
+static size_t common(const char *a, const char *b, size_t size)
+{
+    size_t at = 0;
+    if (memcmp(a, b, size) == 0) return size;
+    while (a[at] == b[at])
+        at++;
+    return at;
+}
+
+static mrd_status compare_piece(made *m, mrd_error *error)
+{
+    const mrd__open_file *file = m->against;
+    mrd__buf *bytes = &m->made.bytes;
+    size_t got = 0;
+    if (bytes->size == 0) return MRD_OK;
+    mrd__buf_clear(&m->window);
+    mrd__buf_reserve(&m->window, bytes->size);
+    MRD__TRY(mrd__files_pread(file->files, file->fd, m->at, m->window.data, bytes->size, &got,
+                              file->path, error));
+    size_t same = common(bytes->data, m->window.data, got);
+    if (!m->differs && same < bytes->size) {
+        m->differs = true;
+        m->offset = m->at + same;
+    }
+    m->at += bytes->size;
+    mrd__buf_clear(bytes);
+    return MRD_OK;
+}
 
 static mrd_status put(void *ctx, mrd__file_kind kind, unsigned type, uint64_t sequence,
                       mrd__str payload, mrd_error *error)
 {
-    (void)error;
     making *m = ctx;
-    mrd__derived_bytes_add(kind == MRD__FILE_DOMAIN ? &m->domain : &m->metrics, type, sequence,
-                           &payload, 1);
-    return MRD_OK;
+    made *file = kind == MRD__FILE_DOMAIN ? &m->domain : &m->metrics;
+    mrd__derived_bytes_add(&file->made, type, sequence, &payload, 1);
+    bool full = file->against != NULL && file->made.bytes.size >= PIECE;
+    return full ? compare_piece(file, error) : MRD_OK;
 }
 
 static mrd_status take(void *ctx, const mrd__record *record, mrd_error *error)
@@ -37,10 +77,12 @@ static mrd_status take(void *ctx, const mrd__record *record, mrd_error *error)
 
 static void making_reset(making *m)
 {
+    made *const files[] = {&m->domain, &m->metrics, &m->report};
     mrd__engine_destroy(&m->engine);
-    mrd__buf_reset(&m->domain.bytes);
-    mrd__buf_reset(&m->metrics.bytes);
-    mrd__buf_reset(&m->report);
+    for (size_t i = 0; i < 3; i++) {
+        mrd__buf_reset(&files[i]->made.bytes);
+        mrd__buf_reset(&files[i]->window);
+    }
 }
 
 mrd_status mrd__session_check_definitions(const mrd__stored *stored, mrd_error *error)
@@ -61,49 +103,54 @@ static mrd_status make(making *m, mrd__stored *stored, mrd__damage *torn, mrd_er
     mrd__engine_sink sink = {.ctx = m, .derived = put};
     MRD__TRY(mrd__session_check_definitions(stored, error));
     m->engine = mrd__engine_create(&sink);
-    mrd__derived_bytes_begin(&m->domain, MRD__FILE_DOMAIN, uuid);
-    mrd__derived_bytes_begin(&m->metrics, MRD__FILE_METRICS, uuid);
+    mrd__derived_bytes_begin(&m->domain.made, MRD__FILE_DOMAIN, uuid);
+    mrd__derived_bytes_begin(&m->metrics.made, MRD__FILE_METRICS, uuid);
     MRD__TRY(mrd__stored_read(stored, take, m, torn, error));
-    mrd__session_report_json(mrd__engine_report(m->engine), &m->report);
+    mrd__session_report_json(mrd__engine_report(m->engine), &m->report.made.bytes);
     return MRD_OK;
 }
 
-static mrd_status compare(const mrd__stored *stored, const char *name, const mrd__buf *made,
-                          mrd__replay_result *result, mrd_error *error)
+static const char *const names[] = {"domain.mrl", "metrics.mrl", "report.json"};
+
+static mrd_status compare_all(making *m, mrd__stored *stored, mrd__replay_result *result,
+                              mrd_error *error)
 {
-    if (!result->equal) return MRD_OK;
-    char *path = mrd__files_join(mrd__stored_dir(stored), name);
-    mrd__buf bytes = {0};
-    mrd_status status = mrd__file_read(&bytes, path, SIZE_MAX / 2, error);
-    mrd__free(path);
-    if (status != MRD_OK) return status;
-    size_t common = bytes.size < made->size ? bytes.size : made->size, at = 0;
-    while (at < common && bytes.data[at] == made->data[at])
-        at++;
-    result->equal = bytes.size == made->size && at == common;
-    if (!result->equal) {
-        snprintf(result->file, sizeof result->file, "%s", name);
-        result->offset = at;
-        result->stored_size = bytes.size;
-        result->made_size = made->size;
+    made *const files[] = {&m->domain, &m->metrics, &m->report};
+    MRD__TRY(make(m, stored, NULL, error));
+    for (size_t i = 0; i < 3; i++)
+        MRD__TRY(compare_piece(files[i], error));
+    result->equal = true;
+    for (size_t i = 3; i-- > 0;) { /* the first file that differs is told */
+        const made *file = files[i];
+        if (!file->differs && file->against->size == file->at) continue;
+        result->equal = false;
+        result->offset = file->differs ? file->offset : file->at;
+        result->stored_size = file->against->size;
+        result->made_size = file->at;
+        snprintf(result->file, sizeof result->file, "%s", names[i]);
     }
-    mrd__buf_reset(&bytes);
+    mrd__engine_counts counts = mrd__engine_counted(m->engine);
+    result->records = m->records;
+    result->samples = counts.samples;
+    result->events = counts.events;
     return MRD_OK;
 }
 
 static mrd_status replay(mrd__stored *stored, mrd__replay_result *result, mrd_error *error)
 {
     making m = {0};
-    mrd__engine_counts counts = {0};
-    mrd_status status = make(&m, stored, NULL, error);
-    if (m.engine != NULL) counts = mrd__engine_counted(m.engine);
-    result->equal = true;
-    result->records = m.records;
-    result->samples = counts.samples;
-    result->events = counts.events;
-    if (status == MRD_OK) status = compare(stored, "domain.mrl", &m.domain.bytes, result, error);
-    if (status == MRD_OK) status = compare(stored, "metrics.mrl", &m.metrics.bytes, result, error);
-    if (status == MRD_OK) status = compare(stored, "report.json", &m.report, result, error);
+    made *const files[] = {&m.domain, &m.metrics, &m.report};
+    mrd__open_file open[3];
+    size_t count = 0;
+    mrd_status status = MRD_OK;
+    while (status == MRD_OK && count < 3) {
+        status = mrd__open_file_begin(&open[count], stored, names[count], error);
+        files[count]->against = &open[count];
+        count += status == MRD_OK;
+    }
+    if (status == MRD_OK) status = compare_all(&m, stored, result, error);
+    while (count > 0)
+        mrd__open_file_end(&open[--count]);
     making_reset(&m);
     return status;
 }
@@ -126,20 +173,16 @@ mrd_status mrd__session_rederive(void *ctx, mrd__recovery *recovery, mrd__stored
     making m = {0};
     mrd__damage torn;
     mrd_status status = make(&m, stored, &torn, error);
-    size_t names;
-    const char *const *domain = mrd__engine_types(MRD__FILE_DOMAIN, &names);
-    mrd__recovery_names(recovery, MRD__FILE_DOMAIN, domain, names);
-    const char *const *metrics = mrd__engine_types(MRD__FILE_METRICS, &names);
-    mrd__recovery_names(recovery, MRD__FILE_METRICS, metrics, names);
-    const struct {
-        const char *name;
-        const mrd__buf *bytes;
-    } files[] = {{"domain.mrl", &m.domain.bytes},
-                 {"metrics.mrl", &m.metrics.bytes},
-                 {"report.json", &m.report}};
+    size_t types;
+    const char *const *domain = mrd__engine_types(MRD__FILE_DOMAIN, &types);
+    mrd__recovery_names(recovery, MRD__FILE_DOMAIN, domain, types);
+    const char *const *metrics = mrd__engine_types(MRD__FILE_METRICS, &types);
+    mrd__recovery_names(recovery, MRD__FILE_METRICS, metrics, types);
+    const mrd__buf *const files[] = {&m.domain.made.bytes, &m.metrics.made.bytes,
+                                     &m.report.made.bytes};
     for (size_t i = 0; status == MRD_OK && i < 3; i++)
-        status = mrd__recovery_file(recovery, files[i].name,
-                                    (mrd__str){files[i].bytes->data, files[i].bytes->size}, error);
+        status = mrd__recovery_file(recovery, names[i], (mrd__str){files[i]->data, files[i]->size},
+                                    error);
     if (status == MRD_OK) mrd__engine_facts(m.engine, facts);
     making_reset(&m);
     return status;
