@@ -8,6 +8,7 @@ import { errorTests } from "./errors.mjs";
 import { eventTests } from "./events.mjs";
 import { mergeTests } from "./merge.mjs";
 import { resultTests } from "./results.mjs";
+import { sessionTests } from "./sessions.mjs";
 import { brokenChrome, brokenEvents, knownChrome } from "./traces.mjs";
 
 const watchdog = setTimeout(() => {
@@ -39,6 +40,7 @@ async function main() {
     await errorTests(browser, files);
     await mergeTests(browser);
     await resultTests(browser, files);
+    await sessionTests(browser);
   } finally {
     await browser.close();
     await cleanUp();

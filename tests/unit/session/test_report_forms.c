@@ -283,14 +283,14 @@ static void test_parts(void **state)
                         (unsigned long long)at);
         add_line(&lines, "f", at, "frame", "{\"displayId\":3}", more.data);
     }
-    add_line(&lines, "f", at, "span", "{\"phase\":\"boot\",\"startTicks\":1,\"endTicks\":2500001}",
+    add_line(&lines, "f", at, "span", "{\"name\":\"boot\",\"startTicks\":1,\"endTicks\":2500001}",
              ",\"sourceTimestamp\":1,\"clockDomain\":\"x\"");
     made m = make(lines.data, &cut);
     has(m.text.data, "pipe         sealed as incomplete: crash\n");
     has(m.text.data, "\nFrames\n------\n");
     has(m.text.data, "\n3        f           19  ");
     has(m.text.data, "\nLaunch\n------\n");
-    has(m.text.data, "2.5 ms");
+    has(m.text.data, "\nboot   2.5 ms  ok             21\n");
     mrd__session_report_gap(m.f.report, 5, MRD__STR("stop-missing"));
     mrd__report_view_reset(&m.view);
     mrd__session_report_view(m.f.report, &m.view);

@@ -23,6 +23,8 @@ import type { Session } from "./session.ts";
 /** Pages besides the timeline come when they are first shown. */
 const loadResultsPage = () =>
   import("../views/results/ResultsPage.tsx").then((part) => part.ResultsPage);
+const loadSessionsPage = () =>
+  import("../views/sessions/SessionsPage.tsx").then((part) => part.SessionsPage);
 
 /** Header and status line, px: what the panes cannot have. */
 const CHROME = 64;
@@ -100,6 +102,10 @@ export function App({ feed, client, session, onStage }: {
           : <div />}
         <StatusLine />
       </div>
+      {page.value === "sessions" && (
+        <Later load={loadSessionsPage}
+          view={(Part) => <Part panels={<Panels actions={session} />} />} />
+      )}
       {page.value === "results" && (
         <Later load={loadResultsPage} view={(Part) => (
           <Part client={client} width={width} height={height - CHROME}

@@ -10,6 +10,7 @@ import {
 import type { Tab } from "../state/store.ts";
 import { goToPage, keepPageLink, page, pageOf } from "../state/page.ts";
 import { readResultsLink, resultsLink } from "../state/results.ts";
+import { readSessionsLink, sessionsLink } from "../state/sessions.ts";
 import { tracesOfResults } from "../state/replay.ts";
 import { readLink, writeLink } from "../state/url.ts";
 import type { LinkState } from "../state/url.ts";
@@ -87,6 +88,7 @@ export class Session {
 
   start(): void {
     if (page.peek() === "results") this.readResults();
+    if (page.peek() === "sessions") this.readSessions();
     this.keepLink();
     window.addEventListener("hashchange", () => this.hashChanged());
     void this.connect();
@@ -251,10 +253,16 @@ export class Session {
     resultsLink.value = readResultsLink(location.hash);
   }
 
+  private readSessions(): void {
+    keepPageLink("sessions", location.hash);
+    sessionsLink.value = readSessionsLink(location.hash);
+  }
+
   private hashChanged(): void {
     const to = pageOf(location.hash);
     if (to !== page.peek()) panel.value = "none";
     if (to === "results") this.readResults();
+    if (to === "sessions") this.readSessions();
     page.value = to;
     if (to !== "timeline") return;
     const next = readLink(location.hash);

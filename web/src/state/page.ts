@@ -1,11 +1,11 @@
 import { signal } from "@preact/signals";
 
-/** Which page is shown. The link decides: `#results…`, anything else is the timeline. */
+/** Which page is shown. The link decides: `#results…`, `#sessions…`, else it is the timeline. */
 
-export type Page = "timeline" | "results";
+export type Page = "timeline" | "results" | "sessions";
 
 /** Pages in the order of the switch. */
-export const PAGES: readonly Page[] = ["timeline", "results"];
+export const PAGES: readonly Page[] = ["timeline", "results", "sessions"];
 
 export function pageOf(hash: string): Page {
   const name = /^#?(\w+)/.exec(hash)?.[1] ?? "";

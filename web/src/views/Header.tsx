@@ -107,7 +107,9 @@ export function Header() {
     <header>
       <Brand />
       <PageSwitch />
-      {page.value === "timeline" ? <TimelineTools /> : <ResultsTools />}
+      {page.value === "timeline" && <TimelineTools />}
+      {page.value === "results" && <ResultsTools />}
+      {page.value === "sessions" && <span class="grow" />}
       <button class="btn" aria-label={t("head.language")} title={t("head.language")}
         onClick={() => changeSettings({ language: language.peek() === "en" ? "zh" : "en" })}>
         中 / EN

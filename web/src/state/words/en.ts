@@ -1,8 +1,10 @@
 import { resultsEn } from "./resultsEn.ts";
+import { sessionsEn } from "./sessionsEn.ts";
 
 /** English texts of the page. Every key must also be in zh.ts (the type checks it). */
 export const en = {
   ...resultsEn,
+  ...sessionsEn,
   "nav.timeline": "Timeline",
   "nav.main": "Main",
   "head.open": "Open…",

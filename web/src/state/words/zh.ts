@@ -1,9 +1,11 @@
 import type { en } from "./en.ts";
 import { resultsZh } from "./resultsZh.ts";
+import { sessionsZh } from "./sessionsZh.ts";
 
 /** 页面的中文文本。 */
 export const zh: Record<keyof typeof en, string> = {
   ...resultsZh,
+  ...sessionsZh,
   "nav.timeline": "时间线",
   "nav.main": "主导航",
   "head.open": "打开…",
