@@ -1,7 +1,9 @@
 #include "duck/duck.h"
 #include "meridian.h"
+#include "query/query.h"
 
 void mrd_warm_up(void)
 {
     mrd__duck_warm();
+    mrd__query_warm();
 }

@@ -146,12 +146,19 @@ void mrd__pages_release(void *block, size_t from, size_t to)
 
 void *mrd__vec_grow(void *data, size_t *capacity, size_t need, size_t item)
 {
+    size_t used = *capacity * item;
     size_t grown = *capacity < 8 ? 8 : *capacity + *capacity / 2;
     if (grown < need) grown = need;
     size_t bytes;
     if (__builtin_mul_overflow(grown, item, &bytes)) exhausted(SIZE_MAX);
     *capacity = grown;
-    return mrd__realloc(data, bytes);
+    if (data == NULL || bytes < PRESENT_FROM || bytes >= HUGE_FROM)
+        return mrd__realloc(data, bytes);
+    /* The C library would copy into pages that are not there yet. */
+    void *moved = mrd__alloc(bytes);
+    memcpy(moved, data, used);
+    mrd__free(data);
+    return moved;
 }
 
 /* ---- Arena ---- */

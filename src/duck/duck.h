@@ -67,8 +67,8 @@ typedef struct mrd__duck_rows mrd__duck_rows;
  * MRD_ERR_UNSUPPORTED "no_duckdb" where the library is not found. */
 MRD_MUST_CHECK mrd_status mrd__duck_open(mrd__duck **out, uint32_t threads, mrd_error *error);
 void mrd__duck_close(mrd__duck **duck); /* accepts NULL and *duck == NULL */
-/* Load the library and open the database ahead of time (60 ms). Any thread; without the library
- * nothing happens. */
+/* Load the library, open the database and read a small file of its own ahead of time (100 ms). Any
+ * thread; without the library nothing happens. */
 void mrd__duck_warm(void);
 
 /* Run SQL of our own without an answer. MRD_ERR_INTERNAL "duckdb" with DuckDB's message. */

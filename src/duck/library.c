@@ -147,13 +147,6 @@ mrd_status mrd__duck_database(duckdb_database *out, mrd_error *error)
     return status;
 }
 
-void mrd__duck_warm(void)
-{
-    duckdb_database opened = NULL;
-    mrd_error error = {0}; /* who needs the database meets it again */
-    if (mrd__duck_database(&opened, &error) != MRD_OK) return;
-}
-
 void mrd__duck_database_drop(duckdb_database broken)
 {
     pthread_mutex_lock(&lock);

@@ -3,9 +3,13 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 
+#include "query/query.h"
+
 #include <pthread.h>
 
 #define KEPT 4                        /* answers made at a time, in the usual case */
+#define WARM_BYTES ((size_t)16 << 20) /* 2048 buckets of some 120 keys */
+#define WARM_STEP 4096
 #define KEPT_BYTES ((size_t)64 << 20) /* a larger region is not kept */
 #define LEAST_BYTES ((size_t)2 << 20) /* so that small questions do not wear out the shelf */
 
@@ -29,6 +33,14 @@ mrd__scratch mrd__scratch_take(size_t size)
     while (whole < size)
         whole += whole / 2;
     return (mrd__scratch){.data = mrd__pages_alloc(whole), .size = whole};
+}
+
+void mrd__query_warm(void)
+{
+    mrd__scratch scratch = mrd__scratch_take(WARM_BYTES);
+    for (size_t at = 0; at < scratch.size; at += WARM_STEP)
+        *((volatile char *)scratch.data + at) = 0;
+    mrd__scratch_give(&scratch);
 }
 
 void mrd__scratch_give(mrd__scratch *scratch)

@@ -19,6 +19,9 @@
 MRD_MUST_CHECK mrd_status mrd__query_window(const mrd__store *store, const mrd_params *params,
                                             bool absolute, mrd_format format, const mrd_sink *sink,
                                             mrd_error *error);
+/* Make the memory of one usual answer over event records ahead of time. Any thread.
+ * src/query/event_scratch.c */
+void mrd__query_warm(void);
 /* Schemas R and G (spec event-trace.md 3 to 5). Code bad_category besides; a store without event
  * records is MRD_ERR_FORMAT "bad_trace". src/query/event_window.c */
 MRD_MUST_CHECK mrd_status mrd__query_event_window(const mrd__store *store, const mrd_params *params,

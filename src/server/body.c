@@ -5,6 +5,8 @@
 #include "base/assert.h"
 #include "server/limits.h"
 
+#define TOUCH_STEP 4096 /* no page is smaller */
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static mrd__buf shelf[MRD__SERVER_BODIES];
 static size_t shelf_count;
@@ -34,4 +36,13 @@ void mrd__body_give(mrd__buf *body)
         pthread_mutex_unlock(&lock);
     }
     mrd__buf_reset(&drop);
+}
+
+void mrd__body_warm(void)
+{
+    mrd__buf body = {0};
+    mrd__body_take(&body);
+    for (size_t at = 0; at < body.capacity; at += TOUCH_STEP)
+        *((volatile char *)body.data + at) = 0;
+    mrd__body_give(&body);
 }

@@ -10,5 +10,7 @@
 void mrd__body_take(mrd__buf *body);
 /* Keep its memory for the next one, or free it. Any buffer may be given. Any thread. */
 void mrd__body_give(mrd__buf *body);
+/* Make one such memory ahead of time. Any thread. */
+void mrd__body_warm(void);
 
 #endif

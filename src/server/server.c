@@ -384,6 +384,7 @@ static void *warm_up(void *ctx)
 {
     (void)ctx;
     mrd_warm_up();
+    mrd__body_warm();
     return NULL;
 }
 

@@ -20,6 +20,8 @@ typedef struct mrd__cj_scan {
 
 /* Scan data[from, to). escaped: a backslash before it takes the first byte's meaning. */
 mrd__cj_scan mrd__cj_scan_piece(const char *data, size_t from, size_t to, bool escaped);
+/* The same on a processor whose registers hold 32 bytes at most. */
+mrd__cj_scan mrd__cj_scan_32(const char *data, size_t from, size_t to, bool escaped);
 /* The same byte by byte: the oracle of the scan. */
 mrd__cj_scan mrd__cj_scan_plain(const char *data, size_t from, size_t to, bool escaped);
 

@@ -78,12 +78,18 @@ void mrd__collect_add(mrd__collect *collect, const mrd__event_batch *batch)
     if (batch->inexact) collect->inexact += batch->inexact;
 }
 
-void mrd__collect_drop_columns(mrd__collect *collect)
+void mrd__collect_drop_times(mrd__collect *collect)
 {
     mrd__pages_free(collect->time, collect->rows * sizeof(double));
+    collect->time = NULL;
+}
+
+void mrd__collect_drop_columns(mrd__collect *collect)
+{
+    mrd__collect_drop_times(collect);
     mrd__pages_free(collect->value, collect->rows * sizeof(double));
     mrd__pages_free(collect->code, collect->rows * sizeof(uint32_t));
-    collect->time = collect->value = NULL;
+    collect->value = NULL;
     collect->code = NULL;
 }
 

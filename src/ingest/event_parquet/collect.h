@@ -50,6 +50,8 @@ MRD_MUST_CHECK mrd_status mrd__collect_begin(mrd__collect *collect, uint64_t row
 /* One batch; threads as mrd__event_sink.batch. */
 void mrd__collect_add(mrd__collect *collect, const mrd__event_batch *batch);
 void mrd__collect_reset(mrd__collect *collect); /* accepts zeroed */
+/* Frees the times, when they were copied. */
+void mrd__collect_drop_times(mrd__collect *collect);
 /* Frees time, value and code, when they were copied: what is left is the details. */
 void mrd__collect_drop_columns(mrd__collect *collect);
 

@@ -157,7 +157,17 @@ static void place_slices(grouping *g)
     }
 }
 
-static void scatter_slice(void *ctx, size_t slice, uint32_t worker)
+/* The places of first rows once more: each slice's are those where the one before it ended. */
+static void place_again(grouping *g)
+{
+    for (size_t slice = g->slices; slice-- > 1;)
+        memcpy(g->counts + slice * g->codes, g->counts + (slice - 1) * g->codes,
+               g->codes * sizeof *g->counts);
+    for (size_t code = 0; code < g->codes; code++)
+        if (g->totals[code]) g->counts[code] = g->events->keys[g->key_of_code[code]].first;
+}
+
+static void scatter_times(void *ctx, size_t slice, uint32_t worker)
 {
     (void)worker;
     grouping *g = ctx;
@@ -170,19 +180,36 @@ static void scatter_slice(void *ctx, size_t slice, uint32_t worker)
         uint32_t code = c->code[row];
         uint64_t at = next[code >> 1]++;
         events->time[at] = c->time[row];
-        events->value[at] = c->value[row];
         events->rank[at] = (uint32_t)rank | (code & 1 ? MRD__EVENT_CLOSER : 0);
     }
 }
 
-static void scatter(grouping *g, uint32_t workers)
+static void scatter_values(void *ctx, size_t slice, uint32_t worker)
+{
+    (void)worker;
+    grouping *g = ctx;
+    mrd__events *events = g->events;
+    const mrd__collect *c = g->collect;
+    uint64_t *next = g->counts + slice * g->codes;
+    size_t end = slice_start(g, slice + 1);
+    for (size_t rank = slice_start(g, slice); rank < end; rank++) {
+        size_t row = row_at(g, rank);
+        events->value[next[c->code[row] >> 1]++] = c->value[row];
+    }
+}
+
+/* Column by column: the second one is made of the pages that the first one's source gave back. */
+static void scatter(grouping *g, mrd__collect *collect, uint32_t workers)
 {
     mrd__events *events = g->events;
     events->time = mrd__pages_alloc(events->count * sizeof(double));
-    events->value = mrd__pages_alloc(events->count * sizeof(double));
     events->rank = mrd__pages_alloc(events->count * sizeof(uint32_t));
     place_slices(g);
-    mrd__parallel_for(workers, g->slices, scatter_slice, g);
+    mrd__parallel_for(workers, g->slices, scatter_times, g);
+    mrd__collect_drop_times(collect);
+    events->value = mrd__pages_alloc(events->count * sizeof(double));
+    place_again(g);
+    mrd__parallel_for(workers, g->slices, scatter_values, g);
 }
 
 mrd__events *mrd__collect_group(mrd__collect *collect, mrd__event_info *info, uint32_t workers,
@@ -197,12 +224,12 @@ mrd__events *mrd__collect_group(mrd__collect *collect, mrd__event_info *info, ui
     count_codes(&g, info->component_count, workers);
     order_names(&g, info);
     make_keys(&g);
-    scatter(&g, workers);
     *last_ns = -INFINITY;
     if (events->count) {
         events->start_ns = collect->time[row_at(&g, 0)];
         *last_ns = collect->time[row_at(&g, events->count - 1)];
     }
+    scatter(&g, collect, workers);
     mrd__collect_drop_columns(collect);
     mrd__group_details(collect, events, order, workers);
     mrd__collect_reset(collect);

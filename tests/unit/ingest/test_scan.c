@@ -25,11 +25,14 @@ static void test_random(void **state)
         size_t to = from + mrd__rng_below(&rng, size - from + 1);
         bool escaped = mrd__rng_below(&rng, 2);
         mrd__cj_scan want = mrd__cj_scan_plain(text, from, to, escaped);
-        mrd__cj_scan got = mrd__cj_scan_piece(text, from, to, escaped);
-        if (want.flips != got.flips || want.depth[0] != got.depth[0] ||
-            want.depth[1] != got.depth[1])
-            fail_msg("round %d: from %zu to %zu escaped %d of %.*s", round, from, to, escaped,
-                     (int)size, text);
+        for (int narrow = 0; narrow < 2; narrow++) {
+            mrd__cj_scan got = narrow ? mrd__cj_scan_32(text, from, to, escaped)
+                                      : mrd__cj_scan_piece(text, from, to, escaped);
+            if (want.flips != got.flips || want.depth[0] != got.depth[0] ||
+                want.depth[1] != got.depth[1])
+                fail_msg("round %d: narrow %d, from %zu to %zu escaped %d of %.*s", round, narrow,
+                         from, to, escaped, (int)size, text);
+        }
     }
     mrd__free(text);
 }
