@@ -115,7 +115,7 @@ static void test_flips(void **state)
     tally t = {0};
     mrd__rng rng = {21};
     made_begin(&m, MADE_OPEN, RECORDS, 1);
-    while (t.tried < kit_count_of(2000, 100000)) {
+    while (t.tried < kit_count_of(2000, 30000)) {
         const made_file *file = segment_of(&m, &rng);
         mrd__buf *bytes = made_bytes(&m, file);
         uint64_t at = mrd__rng_below(&rng, bytes->size);
