@@ -14,7 +14,7 @@ MERIDIAN=$top/build/meridian tests/faults/run >build/log/faults.log 2>&1 ||
 MRD_SESSION_FAULTS=big
 MRD_TEST_TIMEOUT=3600
 export MRD_SESSION_FAULTS MRD_TEST_TIMEOUT
-for name in damage damage_open failing power kills; do
+for name in damage damage_open failing power kills recording case18; do
     sh tools/run-unit.sh "faults/session_$name" "build/release/tests/session_test_$name"
 done >>build/log/faults.log 2>&1
 cat build/log/faults.log

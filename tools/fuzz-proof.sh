@@ -22,6 +22,15 @@ door() {
     archive) echo src/ingest/archive src/ingest/inputs.c ;;
     manifest) echo src/open/manifest.c src/open/plan.c ;;
     http) echo src/server/http.c src/server/routes.c ;;
+    sim_spec) echo src/sim/spec*.c ;;
+    session_line)
+        echo src/session/line.c src/session/encode.c src/session/format/envelope.c \
+            src/session/format/broken.c src/session/sources/lines.c src/session/projector*.c
+        ;;
+    session_files)
+        echo src/session/format/reader.c src/session/manifest.c src/session/stored.c \
+            src/session/walk.c src/session/verify.c src/session/recover.c
+        ;;
     *) return 1 ;;
     esac
 }
@@ -66,7 +75,8 @@ planted() {
     fi
 }
 
-[ $# -gt 0 ] || set -- json event_parquet perfetto table window_params http archive manifest
+[ $# -gt 0 ] || set -- json event_parquet perfetto table window_params http archive manifest \
+    sim_spec session_line session_files
 for name in "$@"; do
     door "$name" >/dev/null || {
         say "fuzz-proof: there is no target $name" >&2

@@ -2,7 +2,7 @@
 # clang-tidy over the given C files, or over all of src/, tools/ and fuzz/. A file that passed is
 # not looked at again until it, a header it includes or .clang-tidy changes (build/lint/passed).
 . "$(dirname -- "$0")/env.sh"
-flags="-std=c17 -D_GNU_SOURCE -Isrc -Iinclude -Itools -isystem build/deps/duckdb
+flags="-std=c17 -D_GNU_SOURCE -Isrc -Iinclude -Itools -Itests -isystem build/deps/duckdb
     -isystem /usr/include/postgresql -march=x86-64-v3
     -DMRD_DUCKDB_PATH=\"libduckdb.so\" -DMRD_SOURCE_DIR=\".\" -Wno-unknown-warning-option"
 [ "$(uname -m)" = x86_64 ] || flags=$(echo "$flags" | sed 's/-march=[^ ]*//')

@@ -61,6 +61,12 @@ static const char *const allowed[MEMBERS] = {
     "any value",
 };
 
+#ifdef MRD_PLANTED_BUGS /* what the fuzzer of sessions' lines must find */
+#define LONGEST_NAME (MRD__ENVELOPE_TEXT_MAX + 1)
+#else
+#define LONGEST_NAME MRD__ENVELOPE_TEXT_MAX
+#endif
+
 typedef struct reading {
     mrd__json json;
     mrd__envelope *envelope;
@@ -123,7 +129,7 @@ static mrd_status take_text(reading *r, member m, const mrd__json_token *token, 
     if (token->type != MRD__JSON_STRING || token->text.size > 6 * MRD__ENVELOPE_TEXT_MAX)
         return bad_value(r, m, token);
     mrd__str text = text_of(r, token);
-    if (text.size == 0 || text.size > MRD__ENVELOPE_TEXT_MAX) return bad_value(r, m, token);
+    if (text.size == 0 || text.size > LONGEST_NAME) return bad_value(r, m, token);
     *out = text;
     return MRD_OK;
 }

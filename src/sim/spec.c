@@ -108,12 +108,18 @@ static mrd_status read_categories(mrd__sim_spec *spec, const char *path, const j
     return MRD_OK;
 }
 
+#ifdef MRD_PLANTED_BUGS /* what the fuzzer of specs must find */
+#define NAME_SIZE (MRD__SIM_NAME + 4096)
+#else
+#define NAME_SIZE MRD__SIM_NAME
+#endif
+
 static bool name_fits(const json_t *value)
 {
     if (!json_is_string(value)) return false;
     const char *text = json_string_value(value);
     size_t size = strlen(text);
-    if (size < 1 || size >= MRD__SIM_NAME) return false;
+    if (size < 1 || size >= NAME_SIZE) return false;
     return strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-") == size;
 }
 #define NAME_ALLOWED "a name of 1 to 32 of A-Z a-z 0-9 . -"

@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { sessionCommands, sessionKills } from "./sessions.mjs";
 
 const program = resolve(process.env.MERIDIAN ?? "build/meridian");
 const most = Number(process.env.MRD_FAULTS_MOST ?? 400); // calls tried of one command
@@ -63,6 +64,7 @@ writeFileSync(join(folder, "whole.json"), readFileSync(json));
 
 const out = join(folder, "out.json");
 const data = join(folder, "data");
+const sessions = sessionCommands(folder, program);
 const commands = [
   { name: "info of JSON", args: ["info", "--json", json] },
   { name: "info of gzip", args: ["info", "--json", gz] },
@@ -71,10 +73,14 @@ const commands = [
   { name: "window", args: ["window", parquet, "--buckets", "16", "--format", "arrow"] },
   { name: "gen to a file", args: ["gen", "chrome-json", "--events", "500", "--seed", "3", "-o", out], files: [out] },
   { name: "results add", args: ["results", "add", parquet, "--data", data], fresh: data },
+  ...sessions.commands,
 ];
 
-for (const { name, args, files = [], fresh } of commands) {
+const only = process.env.MRD_FAULTS_ONLY; // a part of the name
+for (const { name, args, files = [], fresh, reset: own, after } of commands) {
+  if (only && !name.includes(only)) continue;
   const reset = () => {
+    if (own) own();
     for (const file of files) rmSync(file, { force: true });
     if (fresh) rmSync(fresh, { recursive: true, force: true });
   };
@@ -95,13 +101,16 @@ for (const { name, args, files = [], fresh } of commands) {
       reset();
       const env = { LD_PRELOAD: shim, MRD_FAIL_CALL: String(at) };
       if (always) env.MRD_FAIL_ALWAYS = "1";
-      wrong ||= judge(run(args, env), want, kept);
+      const got = run(args, env);
+      wrong ||= judge(got, want, kept) || (after ? after(got) : "");
       tried++;
       if (wrong) wrong = `call ${at} of ${calls}${always ? " and all later" : ""}: ${wrong}`;
     }
   }
   console.log(wrong ? `FAIL faults/${name}: ${wrong}` : `PASS faults/${name}: ${tried} faults, ${calls} calls`);
 }
+if (!only || "session kills".includes(only))
+  await sessionKills(folder, program, sessions, Number(process.env.MRD_FAULTS_KILLS ?? 100));
 if (!readFileSync(json).equals(readFileSync(join(folder, "whole.json"))))
   console.log("FAIL faults/inputs: an input was changed");
 else console.log("PASS faults/inputs: unchanged");

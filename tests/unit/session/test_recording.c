@@ -188,6 +188,41 @@ static void test_full(void **state)
     kit_end(&k);
 }
 
+/* The writer stands still for ten seconds of 50,000 events a second: all that is refused is
+ * counted, memory is bounded, and the next record has the next number. */
+static void test_stalled(void **state)
+{
+    (void)state;
+    kit k;
+    kit_begin(&k);
+    mrd__recording *recording =
+        create(&k, (mrd__recording_options){.no_thread = true, .ingress_bytes = 65536});
+    mrd_error error = {0};
+    uint64_t refused = 0;
+    uint64_t tried = kit_count_of(50000, 500000);
+    for (uint64_t i = 0; i < tried; i++) {
+        mrd_status status = kit_append(recording, &error);
+        assert_true(status == MRD_OK || status == MRD_ERR_LIMIT);
+        refused += status != MRD_OK;
+    }
+    mrd__recording_state now;
+    mrd__recording_state_get(recording, &now);
+    assert_int_equal(now.refused, refused);
+    assert_int_equal(now.reserved, tried - refused);
+    assert_true(now.ingress_peak <= 65536 && now.written == 0);
+    must(mrd__recording_drain(recording, &error), &error);
+    append(recording, 1);
+    finish(recording);
+    mrd__recording_destroy(&recording);
+    assert_true(kit_sound(k.dir, NULL).completed);
+    assert_int_equal(kit_read(k.dir, NULL, NULL), tried - refused + 1);
+    print_message("session-faults: ingress full: %llu records tried while the writer stood still, "
+                  "%llu taken, %llu refused and counted, at most 65536 bytes, nothing renumbered\n",
+                  (unsigned long long)tried, (unsigned long long)(tried - refused),
+                  (unsigned long long)refused);
+    kit_end(&k);
+}
+
 typedef struct reader {
     mrd__recording *recording;
     _Atomic uint64_t *sum;
@@ -345,10 +380,11 @@ static void test_abandoned(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole),     cmocka_unit_test(test_lookup),
-        cmocka_unit_test(test_missing),   cmocka_unit_test(test_full),
-        cmocka_unit_test(test_threads),   cmocka_unit_test(test_failed_sync),
-        cmocka_unit_test(test_abandoned), cmocka_unit_test(test_refused_names),
+        cmocka_unit_test(test_whole),         cmocka_unit_test(test_lookup),
+        cmocka_unit_test(test_missing),       cmocka_unit_test(test_full),
+        cmocka_unit_test(test_stalled),       cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_failed_sync),   cmocka_unit_test(test_abandoned),
+        cmocka_unit_test(test_refused_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
