@@ -40,7 +40,7 @@ static const char *const names[MEMBERS] = {
     "payload",
 };
 
-static const char allowed_text[] = "a text of 1 to 255 bytes";
+static const char allowed_text[] = "a text of 1 to 255 bytes without NUL";
 static const char allowed_signed[] =
     "an integer from -9223372036854775808 to 9223372036854775807, or null";
 static const char allowed_unsigned[] = "an integer from 0 to 18446744073709551615";
@@ -129,7 +129,9 @@ static mrd_status take_text(reading *r, member m, const mrd__json_token *token, 
     if (token->type != MRD__JSON_STRING || token->text.size > 6 * MRD__ENVELOPE_TEXT_MAX)
         return bad_value(r, m, token);
     mrd__str text = text_of(r, token);
-    if (text.size == 0 || text.size > LONGEST_NAME) return bad_value(r, m, token);
+    /* Names are members of manifests, and readers of JSON know no NUL there. */
+    bool fits = text.size > 0 && text.size <= LONGEST_NAME;
+    if (!fits || memchr(text.data, '\0', text.size) != NULL) return bad_value(r, m, token);
     *out = text;
     return MRD_OK;
 }

@@ -123,6 +123,9 @@ mrd_status mrd__envelope_decode(mrd__envelope *e, mrd__str in, mrd_error *error)
         if (head[4 + i] > in.size - at)
             return bad(error, 4 + i, "size of a text", head[4 + i], in.size - at);
         *texts[i] = (mrd__str){in.data + at, head[4 + i]};
+        if (memchr(in.data + at, '\0', head[4 + i]) != NULL)
+            return mrd__fail(error, MRD_ERR_FORMAT, "bad_envelope",
+                             "a name at byte %zu of the envelope holds a NUL", at);
         at += head[4 + i];
     }
     e->bytes = (mrd__str){in.data + at, in.size - at};
