@@ -12,6 +12,7 @@
 #include "query/args_flat.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define FLUSH_BYTES 65536
 
@@ -21,6 +22,8 @@ typedef struct writing {
     const mrd_sink *sink;
     mrd__buf out, args;
     bool any;
+    bool has_bound;                             /* arrows from or to async slices */
+    uint32_t *async_numbers;                    /* how many async lanes before have the same id */
     uint32_t *process_numbers, *thread_numbers; /* how many before have the same id */
 } writing;
 
@@ -140,29 +143,61 @@ static void name_event(writing *w, const char *what, const char *key, uint32_t p
     mrd__buf_text(&w->out, "}}");
 }
 
+/* All names that were seen, the one that counts last. A process of which nothing is known is told
+ * of all the same, by a sort index of 0. */
+static void write_process(writing *w, uint32_t p)
+{
+    const mrd__store *store = w->store;
+    const mrd__process *process = &store->processes[p];
+    const mrd__str_id *names = store->process_names + process->name_first;
+    uint32_t count = process->name_count;
+    for (uint32_t n = 0; n < count; n++)
+        name_event(w, "process_name", "name", p, MRD__NONE, names[n], 0);
+    if (count > 0 && names[count - 1] != process->name)
+        name_event(w, "process_name", "name", p, MRD__NONE, process->name, 0);
+    if (process->labels != 0)
+        name_event(w, "process_labels", "labels", p, MRD__NONE, process->labels, 0);
+    if (process->sort_index != 0 || count == 0)
+        name_event(w, "process_sort_index", "sort_index", p, MRD__NONE, 0, process->sort_index);
+}
+
 static mrd_status write_names(writing *w, mrd_error *error)
 {
     const mrd__store *store = w->store;
     for (uint32_t p = 0; p < store->process_count; p++) {
-        const mrd__process *process = &store->processes[p];
-        if (process->name != 0)
-            name_event(w, "process_name", "name", p, MRD__NONE, process->name, 0);
-        if (process->labels != 0)
-            name_event(w, "process_labels", "labels", p, MRD__NONE, process->labels, 0);
-        if (process->sort_index != 0)
-            name_event(w, "process_sort_index", "sort_index", p, MRD__NONE, 0, process->sort_index);
+        if (store->processes[p].pid.kind != MRD__IDENT_NONE) write_process(w, p);
         MRD__TRY(flush(w, FLUSH_BYTES, error));
     }
     for (uint32_t t = 0; t < store->thread_count; t++) {
         const mrd__thread *thread = &store->threads[t];
         if (thread->name != 0)
             name_event(w, "thread_name", "name", thread->process, t, thread->name, 0);
-        if (thread->sort_index != 0)
+        if (thread->sort_index != 0 || thread->name == 0)
             name_event(w, "thread_sort_index", "sort_index", thread->process, t, 0,
                        thread->sort_index);
         MRD__TRY(flush(w, FLUSH_BYTES, error));
     }
     return MRD_OK;
+}
+
+/* Metadata is flat; a key with a dot in it is read as it is. What the format itself means by a key
+ * is not told as one. */
+static void write_metadata(writing *w)
+{
+    const mrd__store *store = w->store;
+    for (size_t i = 0; i < store->metadata_count; i++) {
+        const mrd__metadata *one = &store->metadata[i];
+        mrd__str value = mrd__store_str(store, one->value);
+        mrd__str key = mrd__store_str(store, one->key);
+        if (mrd__str_is(key, "traceEvents") || mrd__str_is(key, "stackFrames")) continue;
+        mrd__buf_text(&w->out, ",\n");
+        mrd__buf_json_string(&w->out, key);
+        mrd__buf_char(&w->out, ':');
+        if (mrd__metadata_is_json(one, value))
+            mrd__buf_str(&w->out, value);
+        else
+            mrd__buf_json_string(&w->out, value);
+    }
 }
 
 /* ---- Flows ---- */
@@ -180,6 +215,11 @@ static int64_t point_time(const mrd__store *store, uint64_t slice, double time, 
     return at;
 }
 
+static const mrd__track *track_of(const mrd__store *store, uint64_t slice)
+{
+    return &store->tracks[store->row_infos[mrd__store_row_of(store, slice)].track];
+}
+
 static bool same_flow(const mrd__flow *a, const mrd__flow *b)
 {
     return a->id == b->id && a->name == b->name && a->category == b->category;
@@ -189,8 +229,7 @@ static void flow_event(writing *w, const char *phase, const mrd__flow *flow, uin
                        double time)
 {
     const mrd__store *store = w->store;
-    const mrd__track *track =
-        &store->tracks[store->row_infos[mrd__store_row_of(store, slice)].track];
+    const mrd__track *track = track_of(store, slice);
     bool enclosing;
     int64_t at = point_time(store, slice, time, &enclosing);
     begin_event(w, phase);
@@ -202,6 +241,36 @@ static void flow_event(writing *w, const char *phase, const mrd__flow *flow, uin
     mrd__buf_text(&w->out, phase[0] != 's' && enclosing ? ",\"bp\":\"e\"}" : "}");
 }
 
+/* Points lie on threads: an arrow from or to an async slice is told by the slices themselves. */
+static bool is_bound(const mrd__store *store, const mrd__flow *flow)
+{
+    return track_of(store, flow->from)->kind == MRD__TRACK_ASYNC ||
+           track_of(store, flow->to)->kind == MRD__TRACK_ASYNC;
+}
+
+/* bind_id of the first such arrow of the slice; the format has room for one. Its name is not told,
+ * and its id has the arrow's place behind it, since ids alone join these. */
+static void add_binding(writing *w, uint64_t slice)
+{
+    const mrd__store *store = w->store;
+    for (int ends = 0; ends < 2; ends++) {
+        const uint32_t *index = ends ? store->flow_by_to : store->flow_by_from;
+        size_t at = mrd__flow_lower(store, index, !ends, slice);
+        for (; at < store->flow_count; at++) {
+            const mrd__flow *flow = &store->flows[index[at]];
+            if ((ends ? flow->to : flow->from) != slice) break;
+            if (!is_bound(store, flow) || !mrd__selects_flow(w->selection, flow)) continue;
+            mrd__buf id = {0};
+            mrd__buf_str(&id, mrd__store_str(store, flow->id));
+            mrd__buf_printf(&id, "#%u", index[at]);
+            add_text(w, "bind_id", (mrd__str){id.data, id.size});
+            mrd__buf_text(&w->out, ends ? ",\"flow_in\":true" : ",\"flow_out\":true");
+            mrd__buf_reset(&id);
+            return;
+        }
+    }
+}
+
 /* The points that lie in this slice: where one flow ends and the next of its id begins it is a
  * step, told once. */
 static void write_points(writing *w, uint64_t slice)
@@ -211,7 +280,7 @@ static void write_points(writing *w, uint64_t slice)
     for (; in < store->flow_count; in++) {
         const mrd__flow *flow = &store->flows[store->flow_by_to[in]];
         if (flow->to != slice) break;
-        if (!mrd__selects_flow(w->selection, flow)) continue;
+        if (!mrd__selects_flow(w->selection, flow) || is_bound(store, flow)) continue;
         const mrd__flow *next = mrd__flow_onward(w->selection, flow, same_flow);
         flow_event(w, next != NULL ? "t" : "f", flow, slice, flow->to_time);
     }
@@ -219,7 +288,7 @@ static void write_points(writing *w, uint64_t slice)
     for (; out < store->flow_count; out++) {
         const mrd__flow *flow = &store->flows[store->flow_by_from[out]];
         if (flow->from != slice) break;
-        if (!mrd__selects_flow(w->selection, flow)) continue;
+        if (!mrd__selects_flow(w->selection, flow) || is_bound(store, flow)) continue;
         if (mrd__flow_before(w->selection, flow, same_flow) == NULL)
             flow_event(w, "s", flow, slice, flow->from_time);
     }
@@ -247,11 +316,65 @@ static mrd_status write_slice(writing *w, uint64_t slice, const mrd__track *trac
     add_owner(w, track->process, track->thread);
     add_time(w, "ts", start);
     if (!open && !pair) add_time(w, "dur", mrd__store_slice_end(w->store, slice) - start);
+    if (w->has_bound) add_binding(w, slice);
     MRD__TRY(add_args(w, slices->args[slice], mrd__selection_crossed(w->selection, slice), error));
     mrd__buf_char(&w->out, '}');
     write_points(w, slice);
     if (pair) end_slice(w, track, start);
     return flush(w, FLUSH_BYTES, error);
+}
+
+/* The id in the lane's name "category:id", or the whole name; with a number behind it where an
+ * earlier lane has the same. */
+static mrd__str id_in_name(const mrd__store *store, const mrd__track *track)
+{
+    mrd__str name = mrd__store_str(store, track->name);
+    mrd__str category = {0};
+    if (track->count > 0) category = mrd__store_str(store, store->slices.category[track->first]);
+    bool begins = category.size > 0 && name.size > category.size + 1 &&
+                  memcmp(name.data, category.data, category.size) == 0 &&
+                  name.data[category.size] == ':';
+    if (!begins) return name;
+    return (mrd__str){name.data + category.size + 1, name.size - category.size - 1};
+}
+
+typedef struct async_id {
+    mrd__str id;
+    uint32_t track;
+} async_id;
+
+static int compare_async_ids(const void *left, const void *right)
+{
+    const async_id *a = left;
+    const async_id *b = right;
+    int by_id = mrd__str_compare(a->id, b->id);
+    return by_id != 0 ? by_id : (a->track > b->track) - (a->track < b->track);
+}
+
+static void number_asyncs(writing *w)
+{
+    const mrd__store *store = w->store;
+    async_id *all = mrd__new_array(async_id, store->track_count);
+    size_t count = 0;
+    for (uint32_t t = 0; t < store->track_count; t++) {
+        const mrd__track *track = &store->tracks[t];
+        if (track->kind == MRD__TRACK_ASYNC) all[count++] = (async_id){id_in_name(store, track), t};
+    }
+    if (count > 1) qsort(all, count, sizeof *all, compare_async_ids);
+    for (size_t i = 1; i < count; i++) {
+        if (mrd__str_compare(all[i - 1].id, all[i].id) == 0)
+            w->async_numbers[all[i].track] = w->async_numbers[all[i - 1].track] + 1;
+    }
+    mrd__free(all);
+}
+
+static void add_async_id(writing *w, uint32_t track)
+{
+    mrd__buf id = {0};
+    mrd__buf_str(&id, id_in_name(w->store, &w->store->tracks[track]));
+    if (w->async_numbers[track] > 0) mrd__buf_printf(&id, "#%u", w->async_numbers[track] + 1);
+    add_text(w, "id", (mrd__str){id.data, id.size});
+    mrd__buf_reset(&id);
 }
 
 static mrd_status write_async_edge(writing *w, uint64_t slice, uint32_t track, bool begin,
@@ -262,10 +385,11 @@ static mrd_status write_async_edge(writing *w, uint64_t slice, uint32_t track, b
     begin_event(w, begin ? "b" : "e");
     add_text(w, "name", mrd__store_str(store, slices->name[slice]));
     add_string(w, "cat", slices->category[slice]);
-    mrd__buf_printf(&w->out, ",\"id\":\"0x%x\"", track + 1);
+    add_async_id(w, track);
     add_owner(w, store->tracks[track].process, store->tracks[track].thread);
     add_time(w, "ts",
              begin ? mrd__store_slice_start(store, slice) : mrd__store_slice_end(store, slice));
+    if (begin && w->has_bound) add_binding(w, slice);
     if (begin)
         MRD__TRY(
             add_args(w, slices->args[slice], mrd__selection_crossed(w->selection, slice), error));
@@ -366,7 +490,9 @@ static mrd_status write_all(writing *w, mrd_error *error)
         if (track->kind == MRD__TRACK_INSTANT) MRD__TRY(write_instants(w, t, error));
         if (track->kind == MRD__TRACK_COUNTER) MRD__TRY(write_samples(w, t, error));
     }
-    mrd__buf_text(&w->out, "\n]}\n");
+    mrd__buf_text(&w->out, "\n]");
+    write_metadata(w);
+    mrd__buf_text(&w->out, "}\n");
     return flush(w, 0, error);
 }
 
@@ -377,7 +503,11 @@ mrd_status mrd__convert_json(mrd__selection *selection, const mrd_sink *sink, mr
                  .store = store,
                  .sink = sink,
                  .process_numbers = mrd__new_array(uint32_t, store->process_count + 1),
-                 .thread_numbers = mrd__new_array(uint32_t, store->thread_count + 1)};
+                 .thread_numbers = mrd__new_array(uint32_t, store->thread_count + 1),
+                 .async_numbers = mrd__new_array(uint32_t, store->track_count + 1)};
+    number_asyncs(&w);
+    for (size_t f = 0; f < store->flow_count && !w.has_bound; f++)
+        w.has_bound = is_bound(store, &store->flows[f]);
     for (uint32_t p = 0; p < store->process_count; p++)
         w.process_numbers[p] = process_number(store, p);
     for (uint32_t t = 0; t < store->thread_count; t++)
@@ -385,6 +515,7 @@ mrd_status mrd__convert_json(mrd__selection *selection, const mrd_sink *sink, mr
     mrd_status status = write_all(&w, error);
     mrd__free(w.process_numbers);
     mrd__free(w.thread_numbers);
+    mrd__free(w.async_numbers);
     mrd__buf_reset(&w.out);
     mrd__buf_reset(&w.args);
     return status;

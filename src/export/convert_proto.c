@@ -6,7 +6,8 @@
  *
  * A row group that overlaps the rest of its lane is a lane of its own: begins and ends of one lane
  * are a stack in this format. A flow has its place in the store as id, given by the slice that it
- * starts in and taken by the one that it ends in. */
+ * starts in and taken by the one that it ends in; its names, its own id and the times of its ends
+ * stand beside it in a field of ours, as do ids of processes and threads that are no int32. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -54,6 +55,15 @@ enum {
     EVENT_DOUBLE = 44,
     EVENT_FLOW = 47,
     EVENT_FLOW_END = 48,
+    OWN_ID_TEXT = 20001, /* ours: readers that do not know them pass them over */
+    OWN_ID_NUMBER = 20002,
+    EVENT_ARROW = 20001,
+    ARROW_PAIR = 1,
+    ARROW_ENDS = 2,
+    ARROW_DELTA = 3,
+    ARROW_ID = 4,
+    ARROW_NAME = 5,
+    ARROW_CATEGORY = 6,
     TYPE_BEGIN = 1,
     TYPE_END = 2,
     TYPE_INSTANT = 3,
@@ -67,6 +77,9 @@ typedef struct writing {
     mrd__buf out, packet, part, inner, args;
     bool any;
     uint64_t others; /* lanes of their own so far */
+    int64_t free;    /* numbers from here on are no process's and no thread's */
+    int64_t *pids;   /* by process */
+    uint64_t *uuids; /* by track: of lanes of their own, 0 others and those to come */
 } writing;
 
 static void end_packet(writing *w)
@@ -83,9 +96,45 @@ static void put_string(writing *w, mrd__buf *out, unsigned field, mrd__str_id id
     if (id != 0) mrd__wire_bytes(out, field, mrd__store_str(w->store, id));
 }
 
-static int64_t number_of(mrd__ident ident, uint32_t otherwise)
+/* All numbers of 32 bits from this one on are free: half of them are, in any trace that has fewer
+ * processes and threads. */
+static int64_t free_from(const mrd__store *store)
 {
-    return ident.kind == MRD__IDENT_NUMBER ? ident.number : otherwise;
+    int64_t above = INT32_MAX / 2;
+    for (size_t p = 0; p < store->process_count; p++) {
+        const mrd__ident *pid = &store->processes[p].pid;
+        if (pid->kind == MRD__IDENT_NUMBER && pid->number >= above && pid->number <= INT32_MAX)
+            above = pid->number + 1;
+    }
+    for (size_t t = 0; t < store->thread_count; t++) {
+        const mrd__ident *tid = &store->threads[t].tid;
+        if (tid->kind == MRD__IDENT_NUMBER && tid->number >= above && tid->number <= INT32_MAX)
+            above = tid->number + 1;
+    }
+    bool room = above + (int64_t)store->process_count + (int64_t)store->thread_count <= INT32_MAX;
+    return room ? above : INT32_MIN; /* numbers below zero are no process's */
+}
+
+static bool is_small(mrd__ident ident)
+{
+    return ident.kind == MRD__IDENT_NUMBER && ident.number == (int32_t)ident.number;
+}
+
+static int64_t number_of(mrd__ident ident, int64_t otherwise)
+{
+    return is_small(ident) ? ident.number : otherwise;
+}
+
+/* The id itself beside the number that stands for it. */
+static void own_ident(writing *w, mrd__ident ident)
+{
+    if (is_small(ident)) return;
+    if (ident.kind == MRD__IDENT_NUMBER)
+        mrd__wire_varint(&w->inner, OWN_ID_NUMBER, (uint64_t)ident.number);
+    else
+        mrd__wire_bytes(&w->inner, OWN_ID_TEXT,
+                        ident.kind == MRD__IDENT_TEXT ? mrd__store_str(w->store, ident.text)
+                                                      : (mrd__str){0});
 }
 
 /* ---- Descriptors ---- */
@@ -97,34 +146,50 @@ static void track_packet(writing *w)
     end_packet(w);
 }
 
-static void describe_owners(writing *w)
+static void describe_process(writing *w, uint32_t p)
 {
     const mrd__store *store = w->store;
-    for (uint32_t p = 0; p < store->process_count; p++) {
-        const mrd__process *process = &store->processes[p];
-        mrd__buf_clear(&w->inner);
-        mrd__wire_varint(&w->inner, PROCESS_PID, (uint64_t)number_of(process->pid, p));
-        if (process->sort_index != 0)
-            mrd__wire_varint(&w->inner, PROCESS_SORT, (uint64_t)process->sort_index);
-        put_string(w, &w->inner, PROCESS_NAME, process->name);
-        put_string(w, &w->inner, PROCESS_LABELS, process->labels);
-        mrd__wire_varint(&w->part, TRACK_UUID, PROCESS_UUID + p);
-        mrd__wire_bytes(&w->part, TRACK_PROCESS, (mrd__str){w->inner.data, w->inner.size});
-        track_packet(w);
-    }
-    for (uint32_t t = 0; t < store->thread_count; t++) {
-        const mrd__thread *thread = &store->threads[t];
-        mrd__ident pid = store->processes[thread->process].pid;
-        mrd__buf_clear(&w->inner);
-        mrd__wire_varint(&w->inner, THREAD_PID, (uint64_t)number_of(pid, thread->process));
-        mrd__wire_varint(&w->inner, THREAD_TID, (uint64_t)number_of(thread->tid, t));
-        if (thread->sort_index != 0)
-            mrd__wire_varint(&w->inner, THREAD_SORT, (uint64_t)thread->sort_index);
-        put_string(w, &w->inner, THREAD_NAME, thread->name);
-        mrd__wire_varint(&w->part, TRACK_UUID, THREAD_UUID + t);
-        mrd__wire_varint(&w->part, TRACK_PARENT, PROCESS_UUID + thread->process);
-        mrd__wire_bytes(&w->part, TRACK_THREAD, (mrd__str){w->inner.data, w->inner.size});
-        track_packet(w);
+    const mrd__process *process = &store->processes[p];
+    mrd__buf_clear(&w->inner);
+    mrd__wire_varint(&w->inner, PROCESS_PID, (uint64_t)w->pids[p]);
+    own_ident(w, process->pid);
+    /* What has no name is told of by its sort index; an id that serves as name is none. */
+    if (process->sort_index != 0 || process->name_count == 0)
+        mrd__wire_varint(&w->inner, PROCESS_SORT, (uint64_t)process->sort_index);
+    if (process->name_count > 0) put_string(w, &w->inner, PROCESS_NAME, process->name);
+    put_string(w, &w->inner, PROCESS_LABELS, process->labels);
+    mrd__wire_varint(&w->part, TRACK_UUID, PROCESS_UUID + p);
+    mrd__wire_bytes(&w->part, TRACK_PROCESS, (mrd__str){w->inner.data, w->inner.size});
+    track_packet(w);
+}
+
+static void describe_thread(writing *w, uint32_t t)
+{
+    const mrd__store *store = w->store;
+    const mrd__thread *thread = &store->threads[t];
+    mrd__buf_clear(&w->inner);
+    mrd__wire_varint(&w->inner, THREAD_PID, (uint64_t)w->pids[thread->process]);
+    mrd__wire_varint(&w->inner, THREAD_TID,
+                     (uint64_t)number_of(thread->tid, w->free + (int64_t)store->process_count + t));
+    own_ident(w, thread->tid);
+    if (thread->sort_index != 0 || thread->name == 0)
+        mrd__wire_varint(&w->inner, THREAD_SORT, (uint64_t)thread->sort_index);
+    put_string(w, &w->inner, THREAD_NAME, thread->name);
+    mrd__wire_varint(&w->part, TRACK_UUID, THREAD_UUID + t);
+    mrd__wire_varint(&w->part, TRACK_PARENT, PROCESS_UUID + thread->process);
+    mrd__wire_bytes(&w->part, TRACK_THREAD, (mrd__str){w->inner.data, w->inner.size});
+    track_packet(w);
+}
+
+/* Each process with its threads: a thread names its process by number, and means the latest that
+ * was described by it. */
+static void describe_owners(writing *w)
+{
+    uint32_t t = 0;
+    for (uint32_t p = 0; p < w->store->process_count; p++) {
+        describe_process(w, p);
+        for (; t < w->store->thread_count && w->store->threads[t].process == p; t++)
+            describe_thread(w, t);
     }
 }
 
@@ -141,7 +206,10 @@ static uint64_t other_lane(writing *w, const mrd__track *track)
     uint64_t uuid = OTHER_UUID + w->others++;
     mrd__wire_varint(&w->part, TRACK_UUID, uuid);
     put_string(w, &w->part, TRACK_NAME, track->name);
-    if (owner_uuid(track) != 0) mrd__wire_varint(&w->part, TRACK_PARENT, owner_uuid(track));
+    uint64_t above = track->parent != MRD__NONE ? w->uuids[track->parent] : 0;
+    if (above == 0) above = owner_uuid(track);
+    if (above != 0) mrd__wire_varint(&w->part, TRACK_PARENT, above);
+    if (w->uuids[track - w->store->tracks] == 0) w->uuids[track - w->store->tracks] = uuid;
     mrd__wire_varint(&w->part, TRACK_MERGE, MERGE_NONE);
     if (track->kind == MRD__TRACK_COUNTER) {
         mrd__buf_clear(&w->inner);
@@ -202,18 +270,36 @@ static mrd_status add_args(writing *w, mrd__args_ref ref, const char *crossed, m
     return MRD_OK;
 }
 
+/* One end of an arrow, with what the format has no place for. */
+static void add_arrow(writing *w, uint32_t index, uint64_t slice, bool ends)
+{
+    const mrd__store *store = w->store;
+    const mrd__flow *flow = &store->flows[index];
+    int64_t at = mrd__store_absolute(store, ends ? flow->to_time : flow->from_time);
+    int64_t delta = (int64_t)((uint64_t)at - (uint64_t)mrd__store_slice_start(store, slice));
+    mrd__buf_clear(&w->inner);
+    mrd__wire_varint(&w->inner, ARROW_PAIR, (uint64_t)index + 1);
+    if (ends) mrd__wire_varint(&w->inner, ARROW_ENDS, 1);
+    mrd__wire_varint(&w->inner, ARROW_DELTA, (uint64_t)delta << 1 ^ (uint64_t)(delta >> 63));
+    put_string(w, &w->inner, ARROW_ID, flow->id);
+    put_string(w, &w->inner, ARROW_NAME, flow->name);
+    put_string(w, &w->inner, ARROW_CATEGORY, flow->category);
+    mrd__wire_bytes(&w->part, EVENT_ARROW, (mrd__str){w->inner.data, w->inner.size});
+    mrd__wire_fixed64(&w->part, ends ? EVENT_FLOW_END : EVENT_FLOW, (uint64_t)index + 1);
+}
+
 static void add_flows(writing *w, uint64_t slice)
 {
     const mrd__store *store = w->store;
     size_t at = mrd__flow_lower(store, store->flow_by_from, true, slice);
     for (; at < store->flow_count && store->flows[store->flow_by_from[at]].from == slice; at++) {
         if (mrd__selects_flow(w->selection, &store->flows[store->flow_by_from[at]]))
-            mrd__wire_fixed64(&w->part, EVENT_FLOW, store->flow_by_from[at] + 1);
+            add_arrow(w, store->flow_by_from[at], slice, false);
     }
     at = mrd__flow_lower(store, store->flow_by_to, false, slice);
     for (; at < store->flow_count && store->flows[store->flow_by_to[at]].to == slice; at++) {
         if (mrd__selects_flow(w->selection, &store->flows[store->flow_by_to[at]]))
-            mrd__wire_fixed64(&w->part, EVENT_FLOW_END, store->flow_by_to[at] + 1);
+            add_arrow(w, store->flow_by_to[at], slice, true);
     }
 }
 
@@ -269,6 +355,61 @@ static mrd_status write_slices(writing *w, const mrd__track *track, mrd_error *e
     return MRD_OK;
 }
 
+/* ---- Async lanes ---- */
+
+typedef struct stack_lane { /* a lane of the format that takes a part of an async one */
+    uint64_t uuid;
+    MRD__VEC(uint32_t) open;
+} stack_lane;
+
+typedef MRD__VEC(stack_lane) stack_lanes;
+
+/* Where a slice stands: on its parent, where that is the last open one of its lane, else in the
+ * first empty lane, else in a new one. */
+static uint32_t lane_for(writing *w, const mrd__track *track, stack_lanes *lanes, uint32_t above,
+                         uint32_t parent)
+{
+    if (above != MRD__NONE) {
+        const stack_lane *own = &lanes->data[above];
+        if (own->open.count > 0 && own->open.data[own->open.count - 1] == parent) return above;
+    }
+    for (uint32_t l = 0; l < lanes->count; l++)
+        if (lanes->data[l].open.count == 0) return l;
+    mrd__vec_push(lanes, (stack_lane){.uuid = other_lane(w, track)});
+    return (uint32_t)lanes->count - 1;
+}
+
+/* Async slices may overlap beside each other: as many stacks as that takes. */
+static mrd_status write_async(writing *w, const mrd__track *track, mrd_error *error)
+{
+    uint32_t *lane_of_slice = mrd__new_array(uint32_t, track->count); /* + 1 */
+    stack_lanes lanes = {0};
+    mrd__nest nest;
+    uint64_t slice;
+    bool begins;
+    mrd_status status = MRD_OK;
+    mrd__nest_begin(&nest, w->store, track->first, track->count);
+    while (status == MRD_OK && mrd__nest_next(&nest, &slice, &begins)) {
+        if (!mrd__selects_slice(w->selection, slice)) continue;
+        uint32_t *own = &lane_of_slice[slice - track->first];
+        if (begins) {
+            uint32_t parent = w->store->slices.parent[slice];
+            uint32_t above = parent == MRD__NONE ? 0 : lane_of_slice[parent - track->first];
+            *own = lane_for(w, track, &lanes, above == 0 ? MRD__NONE : above - 1, parent) + 1;
+            mrd__vec_push(&lanes.data[*own - 1].open, (uint32_t)slice);
+        } else {
+            lanes.data[*own - 1].open.count--;
+        }
+        status = slice_event(w, lanes.data[*own - 1].uuid, slice, begins, error);
+    }
+    mrd__nest_reset(&nest);
+    for (size_t l = 0; l < lanes.count; l++)
+        mrd__vec_reset(&lanes.data[l].open);
+    mrd__vec_reset(&lanes);
+    mrd__free(lane_of_slice);
+    return status;
+}
+
 static mrd_status write_points(writing *w, uint32_t id, mrd_error *error)
 {
     const mrd__store *store = w->store;
@@ -301,9 +442,15 @@ static mrd_status write_all(writing *w, mrd_error *error)
     if (!w->any) end_packet(w); /* an empty trace is one packet: a file of none is no trace */
     for (uint32_t t = 0; t < w->store->track_count; t++) {
         const mrd__track *track = &w->store->tracks[t];
-        if (track->event_key != MRD__NONE || track->count == 0) continue;
+        if (track->event_key != MRD__NONE) continue;
+        if (track->count == 0) { /* others may stand below it */
+            if (track->kind == MRD__TRACK_ASYNC) (void)other_lane(w, track);
+            continue;
+        }
         if (track->kind == MRD__TRACK_COUNTER || track->kind == MRD__TRACK_INSTANT)
             MRD__TRY(write_points(w, t, error));
+        else if (track->kind == MRD__TRACK_ASYNC)
+            MRD__TRY(write_async(w, track, error));
         else
             MRD__TRY(write_slices(w, track, error));
     }
@@ -313,7 +460,14 @@ static mrd_status write_all(writing *w, mrd_error *error)
 mrd_status mrd__convert_proto(mrd__selection *selection, const mrd_sink *sink, mrd_error *error)
 {
     writing w = {.selection = selection, .store = selection->store, .sink = sink};
+    w.free = free_from(w.store);
+    w.uuids = mrd__new_array(uint64_t, w.store->track_count);
+    w.pids = mrd__new_array(int64_t, w.store->process_count);
+    for (size_t p = 0; p < w.store->process_count; p++)
+        w.pids[p] = number_of(w.store->processes[p].pid, w.free + (int64_t)p);
     mrd_status status = write_all(&w, error);
+    mrd__free(w.pids);
+    mrd__free(w.uuids);
     mrd__buf *const all[] = {&w.out, &w.packet, &w.part, &w.inner, &w.args};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         mrd__buf_reset(all[i]);

@@ -255,7 +255,7 @@ static mrd__str_id counter_name(mrd__sealing *seal, const mrd__group *group)
 {
     mrd__buf text = {0};
     mrd__buf_str(&text, seal->strings.data[group->name]);
-    mrd__buf_char(&text, ' ');
+    if (group->series != 0) mrd__buf_char(&text, ' ');
     mrd__buf_str(&text, seal->strings.data[group->series]);
     mrd__str_id id = mrd__seal_string(seal, text.data, text.size);
     mrd__buf_reset(&text);

@@ -445,7 +445,9 @@ static void emit_async(mrd__cj_out *out, const mrd__cj_event *event, mrd__phase 
         phase == MRD__ASYNC_END || phase == MRD__OLD_ASYNC_STEP || phase == MRD__OLD_ASYNC_FINISH;
     uint32_t name = nameless ? text_of(out, event, MRD__CJ_NAME) : name_of(out, event);
     uint32_t category = text_of(out, event, MRD__CJ_CAT);
-    uint32_t thread = thread_of(out, event);
+    /* Of a process; a thread is only known by being named. */
+    bool named = mrd__cj_has(event, MRD__CJ_TID);
+    uint32_t thread = named ? thread_of(out, event) : process_of(out, event);
     uint32_t extra = mrd__shard_side(out->shard, side);
     mrd__fact *fact = push(out, event, phase, ts, name, category, thread);
     fact->extra = extra;

@@ -15,7 +15,7 @@ typedef struct legacy {
 
 typedef struct event {
     uint64_t type, uuid;
-    bool has_uuid, has_value, has_double, has_delta, has_absolute, has_thread_time;
+    bool has_arrows, has_uuid, has_value, has_double, has_delta, has_absolute, has_thread_time;
     bool has_instructions, thread_time_is_delta, instructions_is_delta;
     uint32_t name, category;
     int64_t delta_us, absolute_us, thread_time, instructions, value;
@@ -237,6 +237,9 @@ static void read_field(mrd__pf *pf, mrd__pf_sequence *sequence, event *e, const 
     case PB_VARINT(EVENT_SOURCE_IID):
         e->source_iid = f->value;
         break;
+    case PB_BYTES(EVENT_ARROW):
+        e->has_arrows = true;
+        break;
     default:
         read_times(e, f);
         read_lists(pf, e, f);
@@ -314,9 +317,47 @@ static bool has_id(const legacy *old)
     return old->has_local || old->has_global || old->has_unscoped;
 }
 
-/* The side record of an event: its id, its old binding, and one more for each flow. */
-static uint32_t side_of(mrd__pf *pf, const event *e)
+/* The side record of one end of an arrow; next where it is none. */
+static uint32_t arrow_side(mrd__pf *pf, mrd__str message, uint32_t next)
 {
+    mrd__flow_half half = {0};
+    uint64_t pair = 0;
+    bool ends = false;
+    mrd__pb at = mrd__pb_of(message);
+    for (mrd__pb_field f; mrd__pb_next(&at, &f);) {
+        if (f.key == PB_VARINT(ARROW_PAIR)) pair = f.value;
+        if (f.key == PB_VARINT(ARROW_ENDS)) ends = f.value != 0;
+        if (f.key == PB_VARINT(ARROW_DELTA))
+            half.delta_ns = mrd__pb_int(f.value >> 1 ^ (0 - (f.value & 1)));
+        if (f.key == PB_BYTES(ARROW_ID)) half.id = mrd__pf_string(pf, f.bytes);
+        if (f.key == PB_BYTES(ARROW_NAME)) half.name = mrd__pf_string(pf, f.bytes);
+        if (f.key == PB_BYTES(ARROW_CATEGORY)) half.category = mrd__pf_string(pf, f.bytes);
+    }
+    if (at.bad || pair == 0 || pair > UINT32_MAX) {
+        mrd__pf_loss(pf, MRD__LOSS_BAD_PACKET, "end of an arrow");
+        return next;
+    }
+    half.pair = (uint32_t)pair;
+    return mrd__shard_side(
+        pf->shard, (mrd__side){.bind_id = mrd__shard_half(pf->shard, half),
+                               .flags = MRD__FLOW_HALF | (ends ? MRD__FLOW_IN : MRD__FLOW_OUT),
+                               .next = next});
+}
+
+/* Arrows told whole stand for the event's flow ids. */
+static uint32_t arrow_sides(mrd__pf *pf, mrd__str message)
+{
+    uint32_t side = 0;
+    mrd__pb at = mrd__pb_of(message);
+    for (mrd__pb_field f; mrd__pb_next(&at, &f);)
+        if (f.key == PB_BYTES(EVENT_ARROW)) side = arrow_side(pf, f.bytes, side);
+    return side;
+}
+
+/* The side record of an event: its id, its old binding, and one more for each flow. */
+static uint32_t side_of(mrd__pf *pf, const event *e, mrd__str message)
+{
+    if (e->has_arrows) return arrow_sides(pf, message);
     uint32_t side = 0;
     for (size_t i = e->last_count; i-- > 0;)
         side = mrd__shard_side(pf->shard, (mrd__side){.bind_id = number_text(pf, e->lasts[i]),
@@ -552,7 +593,7 @@ static void push_event(mrd__pf *pf, mrd__pf_sequence *sequence, const event *e, 
         mrd__pf_loss(pf, MRD__LOSS_TIME_OVERFLOW, NULL);
         return;
     }
-    uint32_t side = what.phase == MRD__INSTANT ? 0 : side_of(pf, e);
+    uint32_t side = what.phase == MRD__INSTANT ? 0 : side_of(pf, e, message);
     uint64_t args = args_of(pf, sequence, e, message);
     mrd__fact *fact = mrd__pf_push(pf, what.phase, at.local, ts);
     fact->dur = dur;

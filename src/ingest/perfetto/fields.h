@@ -94,6 +94,8 @@ enum { /* TrackDescriptor and its parts */
     THREAD_REFERENCE_US = 6,
     THREAD_REFERENCE_TIME_US = 7,
     THREAD_REFERENCE_COUNT = 8,
+    OWN_ID_TEXT = 20001, /* ours, of a process or thread: an id that is no int32 */
+    OWN_ID_NUMBER = 20002,
     COUNTER_TYPE = 1,
     COUNTER_UNIT = 3,
     COUNTER_MULTIPLIER = 4,
@@ -129,6 +131,15 @@ enum { /* TrackEvent */
     EVENT_EXTRA_DOUBLE_VALUES = 46,
     EVENT_FLOW_IDS = 47,
     EVENT_LAST_FLOW_IDS = 48,
+    EVENT_ARROW = 20001, /* ours (docs/converting.md): one end of an arrow with its names */
+};
+enum { /* of EVENT_ARROW */
+    ARROW_PAIR = 1,
+    ARROW_ENDS = 2,  /* this end is where it goes */
+    ARROW_DELTA = 3, /* zigzag: time of this end less the event's, ns */
+    ARROW_ID = 4,
+    ARROW_NAME = 5,
+    ARROW_CATEGORY = 6,
 };
 enum { /* TrackEvent.Type */
     TYPE_BEGIN = 1,

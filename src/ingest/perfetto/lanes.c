@@ -59,6 +59,31 @@ uint32_t mrd__pf_next_thread(mrd__pf *pf, uint32_t process, int64_t tid)
     return add_thread(pf, process, tid);
 }
 
+static uint64_t ident_key(mrd__ident ident)
+{
+    return mrd__hash_mix((uint64_t)ident.kind << 32 | ident.text, (uint64_t)ident.number);
+}
+
+void mrd__pf_reident_process(mrd__pf *pf, uint32_t machine, uint32_t process, mrd__ident ident)
+{
+    mrd__pf_lane *lane = &pf->processes.data[process];
+    uint32_t *uses =
+        mrd__pf_map_at(&pf->map, MRD__PF_PROCESS_IDENT_USES, machine, ident_key(ident));
+    ident.use = (uint16_t)(*uses)++;
+    lane->ident = ident;
+    lane->local = mrd__shard_thread(pf->shard, ident, (mrd__ident){.kind = MRD__IDENT_NONE});
+}
+
+void mrd__pf_reident_thread(mrd__pf *pf, uint32_t thread, mrd__ident ident)
+{
+    mrd__pf_lane *lane = &pf->threads.data[thread];
+    uint32_t *uses =
+        mrd__pf_map_at(&pf->map, MRD__PF_THREAD_IDENT_USES, lane->process, ident_key(ident));
+    ident.use = (uint16_t)(*uses)++;
+    lane->ident = ident;
+    lane->local = mrd__shard_thread(pf->shard, pf->processes.data[lane->process].ident, ident);
+}
+
 void mrd__pf_set_tgid(mrd__pf *pf, uint32_t machine, int64_t tid, int64_t tgid)
 {
     uint32_t process = mrd__pf_process(pf, machine, tgid);

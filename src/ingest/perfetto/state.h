@@ -30,8 +30,10 @@ typedef enum mrd__pf_kind {
     MRD__PF_PROCESS_USES, /* how many processes of this pid there were */
     MRD__PF_THREAD,
     MRD__PF_THREAD_USES,
-    MRD__PF_TID_PROCESS, /* tid to its process */
-    MRD__PF_OWN_TRACK,   /* tracks made here: CPUs, states, counters */
+    MRD__PF_TID_PROCESS,        /* tid to its process */
+    MRD__PF_OWN_TRACK,          /* tracks made here: CPUs, states, counters */
+    MRD__PF_PROCESS_IDENT_USES, /* of ids that are no int32 */
+    MRD__PF_THREAD_IDENT_USES,
 } mrd__pf_kind;
 
 typedef struct mrd__pf_slot {
@@ -218,6 +220,9 @@ void mrd__pf_comma(mrd__pf *pf);
 
 /* Whether a field of TrackEvent is one that mrd__pf_typed looks at. */
 bool mrd__pf_is_typed(uint32_t number);
+/* Another id than the descriptor's number for a process or thread of which no fact is pushed yet. */
+void mrd__pf_reident_process(mrd__pf *pf, uint32_t machine, uint32_t process, mrd__ident ident);
+void mrd__pf_reident_thread(mrd__pf *pf, uint32_t thread, mrd__ident ident);
 /* Append the members of an event's typed fields to pf->json. */
 void mrd__pf_typed(mrd__pf *pf, mrd__pf_sequence *sequence, mrd__str event);
 /* Append a message of a described type as an object; false, and nothing, when no field of it is

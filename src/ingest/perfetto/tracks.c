@@ -87,8 +87,23 @@ uint32_t mrd__pf_own_track(mrd__pf *pf, uint32_t owner, uint64_t key, const char
 typedef struct described { /* what a process or thread descriptor says */
     int64_t pid, tid, sort_index;
     uint32_t name, cmdline, labels;
-    bool has_pid, has_tid, has_sort;
+    bool has_pid, has_tid, has_sort, has_ident;
+    mrd__ident ident; /* what stands for the number */
 } described;
+
+/* An id that is no int32, as this program writes it. False: another field. */
+static bool read_ident(mrd__pf *pf, described *d, const mrd__pb_field *f)
+{
+    if (f->key == PB_BYTES(OWN_ID_TEXT)) {
+        d->ident = (mrd__ident){.kind = f->bytes.size > 0 ? MRD__IDENT_TEXT : MRD__IDENT_NONE,
+                                .text = mrd__pf_string(pf, f->bytes)};
+    } else if (f->key == PB_VARINT(OWN_ID_NUMBER)) {
+        d->ident = (mrd__ident){.kind = MRD__IDENT_NUMBER, .number = mrd__pb_int(f->value)};
+    } else {
+        return false;
+    }
+    return d->has_ident = true;
+}
 
 static described read_process(mrd__pf *pf, mrd__str message)
 {
@@ -114,6 +129,7 @@ static described read_process(mrd__pf *pf, mrd__str message)
             if (d.labels == 0) d.labels = mrd__pf_string(pf, f.bytes);
             break;
         default:
+            (void)read_ident(pf, &d, &f);
             break;
         }
     }
@@ -142,6 +158,7 @@ static described read_thread(mrd__pf *pf, mrd__str message)
             d.name = mrd__pf_string(pf, f.bytes);
             break;
         default:
+            (void)read_ident(pf, &d, &f);
             break;
         }
     }
@@ -180,6 +197,7 @@ static void be_process(mrd__pf *pf, uint32_t machine, mrd__pf_track *track, mrd_
             track->process = mrd__pf_next_process(pf, machine, d.pid);
             used_again(&pf->processes.data[track->process], track->uuid);
         }
+        if (d.has_ident) mrd__pf_reident_process(pf, machine, track->process, d.ident);
     } else if (pf->processes.data[track->process].ident.number != d.pid) {
         mrd__pf_loss(pf, MRD__LOSS_TRACK_CONFLICT, "another process");
         return;
@@ -198,6 +216,7 @@ static void be_thread(mrd__pf *pf, uint32_t machine, mrd__pf_track *track, mrd__
             track->thread = mrd__pf_next_thread(pf, process, d.tid);
             used_again(&pf->threads.data[track->thread], track->uuid);
         }
+        if (d.has_ident) mrd__pf_reident_thread(pf, track->thread, d.ident);
         mrd__pf_set_tgid(pf, machine, d.tid, d.pid);
     } else if (pf->threads.data[track->thread].ident.number != d.tid) {
         mrd__pf_loss(pf, MRD__LOSS_TRACK_CONFLICT, "another thread");

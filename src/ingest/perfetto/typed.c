@@ -20,6 +20,7 @@ bool mrd__pf_is_typed(uint32_t number)
         BIT(EVENT_SOURCE_IID) | BIT(EVENT_FLOW_IDS_OLD) | BIT(EVENT_LAST_FLOW_IDS_OLD) |
         BIT(EVENT_DOUBLE_VALUE) | BIT(EVENT_EXTRA_DOUBLE_UUIDS) | BIT(EVENT_EXTRA_DOUBLE_VALUES) |
         BIT(EVENT_FLOW_IDS) | BIT(EVENT_LAST_FLOW_IDS);
+    if (number == EVENT_ARROW) return false;
     return number >= 64 || (read_elsewhere & BIT(number)) == 0;
 #undef BIT
 }
