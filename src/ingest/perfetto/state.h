@@ -220,7 +220,7 @@ void mrd__pf_comma(mrd__pf *pf);
 
 /* Whether a field of TrackEvent is one that mrd__pf_typed looks at. */
 bool mrd__pf_is_typed(uint32_t number);
-/* Another id than the descriptor's number for a process or thread of which no fact is pushed yet. */
+/* Another id than the descriptor's number, for a process or thread that no fact names yet. */
 void mrd__pf_reident_process(mrd__pf *pf, uint32_t machine, uint32_t process, mrd__ident ident);
 void mrd__pf_reident_thread(mrd__pf *pf, uint32_t thread, mrd__ident ident);
 /* Append the members of an event's typed fields to pf->json. */
