@@ -11,12 +11,17 @@
 
 #include <string.h>
 
-/* A table folder is opened by the file in it that says what it holds. */
+/* Table folders and sessions are opened by the file in them that says what they hold; a session
+ * that has no manifest yet by session.json, which refuses it by name. */
 static char *path_of(const char *path)
 {
+    static const char *const names[] = {MRD_TABLES_FILE, "metrics-manifest.json", "session.json"};
     mrd__buf inside = {0};
-    mrd__buf_printf(&inside, "%s/" MRD_TABLES_FILE, path);
-    if (mrd__file_exists(inside.data)) return inside.data;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        mrd__buf_clear(&inside);
+        mrd__buf_printf(&inside, "%s/%s", path, names[i]);
+        if (mrd__file_exists(inside.data)) return inside.data;
+    }
     mrd__buf_reset(&inside);
     return mrd__strndup(path, strlen(path));
 }

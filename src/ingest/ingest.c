@@ -5,6 +5,7 @@
 #include "ingest/event_parquet/event_parquet.h"
 #include "ingest/gzip.h"
 #include "ingest/perfetto/perfetto.h"
+#include "ingest/session/session.h"
 #include "ingest/table/table.h"
 
 /* Two formats stand in Parquet files; which one tell the columns at the file's end. */
@@ -33,6 +34,7 @@ const mrd__importer *const mrd__importers[] = {
     &parquet,
     &mrd__importer_arrow_table,
     &mrd__importer_table_folder,
+    &mrd__importer_session,
     &mrd__importer_chrome_json,
     &mrd__importer_perfetto,
     NULL,

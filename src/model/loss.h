@@ -134,7 +134,10 @@ typedef enum mrd__severity {
     X(HIDDEN_MEMBER, "hidden_member", NULL, MRD__INFO,                                             \
       "Members with a part of their path that begins with a period are not looked at")             \
     X(DAMAGED_ARCHIVE, "damaged_archive", NULL, MRD__DATA_LOSS,                                    \
-      "The archive is cut or damaged; what could be unpacked is shown")
+      "The archive is cut or damaged; what could be unpacked is shown")                            \
+    X(DAMAGED_SESSION, "damaged_session", NULL, MRD__DATA_LOSS,                                    \
+      "A file of the session is damaged; what stands before is shown. `meridian verify` says "     \
+      "more")
 
 typedef enum mrd__loss_id {
 #define MRD__LOSS_ENUM(id, name, peer, severity, advice) MRD__LOSS_##id,

@@ -1,6 +1,6 @@
 // Sessions: ingest, samples, report, verify and replay of the shared cases and of own lines.
-import { appendFileSync, copyFileSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync,
-  writeFileSync } from "node:fs"
+import { appendFileSync, chmodSync, copyFileSync, cpSync, existsSync, mkdtempSync, readFileSync,
+  readdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import {
@@ -323,6 +323,106 @@ await test("session/report as text, Markdown and HTML; a list of sessions", asyn
   expectSame("lines", lines.includes(`${got.dir}  completed`), true)
   expectSame("an absent folder", await json(["session", "list", "nowhere"]),
     { sessions: [], skipped: 0 })
+})
+
+// ---- On the timeline ----
+
+const dump = async (name, ...files) => parseLines(
+  (await run(0, ["dump", "--table", name, ...files, "--format", "json"])).stdout.toString())
+const slicesOf = async (...files) => (await dump("slice", ...files)).map((slice) =>
+  ({ ...slice, args: typeof slice.args === "string" ? parseExact(slice.args) : slice.args }))
+
+await test("session/on the timeline beside a trace", async () => {
+  const at = (ms, kind, payload, more = {}) => ({ sourceId: "app", pid: 7, kind, payload,
+    hostReceiveMonotonicNs: ms * 1e6 + 50, sourceTimestamp: ms * 1e6,
+    clockDomain: "linux-monotonic-ns", ...more })
+  const frame = (ms) => at(ms, "frame", { displayId: 1 })
+  const got = await ingestLines([
+    at(1000, "engine", { gauges: { load: 2.5 }, units: { load: "percent" } }),
+    at(1010, "span", { name: "first frame", startTicks: 1000e6, endTicks: 1008e6 }),
+    frame(1020), frame(1040), frame(1060), frame(1080), frame(1100), frame(1300),
+    at(1310, "engine", { gauges: { load: 0 } }),
+    at(1320, "engine", { gauges: { load: null } }),
+    at(1330, "app.state", { foreground: false }),
+  ])
+  writeFileSync(file("beside.json"),
+    JSON.stringify([{ ph: "X", pid: 1, tid: 1, ts: 1000, dur: 500000, name: "beside" }]))
+  const info = await json(["info", got.dir, "beside.json"])
+  expectSame("files", info.files.map((one) => [one.format, one.clock]),
+    [["chrome_json", "trace_file"], ["session", "MONOTONIC"]])
+  expectSame("losses, session", [info.losses, info.metadata["session.state"]], [[], "completed"])
+  const counters = await dump("counter", got.dir, "beside.json")
+  const ok = got.samples.filter((s) => s.quality === "ok")
+  const row = (name, ns, value) => `${name} ${ns} ${value}`
+  expectSame("counters", counters.map((c) => row(c.track, c.ts_ns, c.value)).sort(),
+    ok.map((s) => row(s.key ? `${s.metric} ${s.key}` : s.metric, s.time_ns, s.value)).sort())
+  const slices = await slicesOf(got.dir, "beside.json")
+  const named = (name) => slices.filter((s) => s.name === name)
+  const times = (name) => named(name).map((s) => [s.ts_ns, s.dur_ns, s.category])
+  expectSame("frames", times("frame"), [[1020e6, 20e6, "frame"], [1040e6, 20e6, "frame"],
+    [1060e6, 20e6, "frame"], [1080e6, 20e6, "frame"], [1100e6, 200e6, "big_jank"]])
+  expectSame("args", [4, 3].map((i) => named("frame")[i].args.jank), [true, false])
+  expectSame("phase", times("first frame"), [[1000e6, 8e6, "launch"]])
+  expectSame("the trace", times("beside"), [[1e6, 500e6, null]])
+  const gaps = slices.filter((s) => got.samples.some((one) => one.quality === s.name))
+  expectSame("without a number", gaps.map((s) => `${s.args.seq} ${s.name}`).sort(),
+    got.samples.filter((s) => s.quality !== "ok").map((s) => `${s.seq} ${s.quality}`).sort())
+  const [missing] = named("missing")
+  expectSame("covers", [missing.ts_ns, missing.dur_ns], [1310e6 + 50, 10e6])
+  const instants = (await dump("instant", got.dir, "beside.json")).map((i) => i.name)
+  expectSame("instants", instants.sort(), ["background", "stop-missing"])
+})
+
+await test("session/on the timeline: clocks of other domains, of one boot", async () => {
+  const at = (ms, delay) => ({ sourceId: "phone", kind: "frame", payload: { displayId: 1 },
+    hostReceiveMonotonicNs: ms * 1e6 + delay, sourceTimestamp: ms * 1e6 - 500e6,
+    clockDomain: "phone-ns" })
+  const got = await ingestLines([at(1000, 300), at(1020, 100), at(1040, 900)])
+  const frames = (await slicesOf(got.dir)).filter((s) => s.name === "frame")
+  expectSame("laid by the fastest line", frames.map((s) => [s.ts_ns, s.args.placed, s.args.spread_ns]),
+    [[1000e6 + 100, "assumed", 800], [1020e6 + 100, "assumed", 800]])
+  for (const dir of ["boot1", "boot2"])
+    await run(0, ["record", "--out", dir, "--duration", "150ms", "--host"])
+  const clocks = await json(["clocks", "boot1", "boot2"])
+  expectSame("of one boot nothing is assumed", clocks.clocks.filter((one) => one.facts > 0)
+    .map((one) => [one.clock, one.reached, one.assumed]),
+    [["MONOTONIC", true, false], ["MONOTONIC", true, false]])
+  const times = (await slicesOf("boot2")).map((slice) => slice.ts_ns)
+  expectSame("MONOTONIC", Math.min(...times), (await samples("boot2"))[0].time_ns)
+})
+
+await test("session/on the timeline: unsealed, damaged, cut", async () => {
+  const got = await ingestLines([1, 2, 3, 4, 5, 6].map((s) =>
+    line(s, "graphics", { CoreAnimationFramesPerSecond: 50 + s })))
+  expectSame("values", words(got, "fps.ca"), ["warmup", 52, 53, 54, 55, 56])
+  const copy = (name, change) => {
+    cpSync(file(got.dir), file(name), { recursive: true })
+    chmodSync(file(join(name, "metrics.mrl")), 0o600)
+    chmodSync(file(join(name, "metrics-manifest.json")), 0o600)
+    change(file(name))
+  }
+  copy("unsealed", (dir) => rmSync(join(dir, "seal.json")))
+  const unsealed = await run(1, ["info", "unsealed"])
+  if (!/unsealed: the session is not sealed/.test(unsealed.stderr)) throw new Wrong(unsealed.stderr)
+  copy("changed", (dir) => appendFileSync(join(dir, "metrics-manifest.json"), " "))
+  const changed = await run(1, ["info", "changed"])
+  if (!/the seal is not that of/.test(changed.stderr)) throw new Wrong(changed.stderr)
+  const losses = async (name) => {
+    const { counts, losses } = await json(["info", name])
+    return [counts.counter, losses.map((loss) => [loss.name, loss.count])]
+  }
+  copy("flipped", (dir) => {
+    const bytes = readFileSync(join(dir, "metrics.mrl"))
+    bytes[bytes.length - 30] ^= 1
+    writeFileSync(join(dir, "metrics.mrl"), bytes)
+  })
+  expectSame("flipped", await losses("flipped"), [4, [["damaged_session", 1]]])
+  copy("gone", (dir) => rmSync(join(dir, "metrics.mrl")))
+  expectSame("gone", await losses("gone"), [0, [["damaged_session", 1]]])
+  copy("swapped", (dir) => copyFileSync(join(dir, "domain.mrl"), join(dir, "metrics.mrl")))
+  const swapped = await run(1, ["info", "swapped"])
+  if (!/metrics\.mrl: a file of another session or kind/.test(swapped.stderr))
+    throw new Wrong(swapped.stderr)
 })
 
 // The last reading comes with the end, whenever that is: CPU time of 10 ms a tick over a moment
