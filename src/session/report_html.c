@@ -1,6 +1,8 @@
 /* The report as one HTML file: no script, nothing from the network (its policy forbids both). */
 #include "session/report_page.h"
 
+#include "base/assert.h"
+
 typedef struct html_writer {
     mrd__report_writer base;
     const mrd__report_view *view;
@@ -99,6 +101,7 @@ enum {
 static void html_table(mrd__report_writer *writer, const mrd__report_table *table)
 {
     mrd__buf *out = writer->out;
+    mrd__assert(table->width > 0);
     mrd__buf_text(out, "<div class=\"t\"><table>\n");
     if (table->columns[0][0] != '\0') {
         mrd__buf_text(out, "<tr>");

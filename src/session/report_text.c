@@ -1,6 +1,8 @@
 /* The report as text and as Markdown. */
 #include "session/report_page.h"
 
+#include "base/assert.h"
+
 #include <string.h>
 
 /* ---- Text ---- */
@@ -60,6 +62,7 @@ static void text_cell(mrd__buf *out, mrd__str cell, size_t width, bool right, bo
 
 static void text_table(mrd__report_writer *writer, const mrd__report_table *table)
 {
+    mrd__assert(table->width > 0);
     size_t *widths = mrd__new_array(size_t, table->width);
     mrd__arena texts = {0};
     mrd__buf plain = {0};
@@ -128,6 +131,7 @@ static void marked_line(mrd__report_writer *writer, mrd__str text)
 static void marked_table(mrd__report_writer *writer, const mrd__report_table *table)
 {
     mrd__buf *out = writer->out;
+    mrd__assert(table->width > 0);
     mrd__buf_text(out, "\n|");
     for (size_t i = 0; i < table->width; i++)
         mrd__buf_printf(out, " %s |", table->columns[i]);
