@@ -3,6 +3,8 @@
 #include "base/os.h"
 #include "server/server.h"
 
+#include <sys/stat.h>
+
 /* data_dir: NULL for none. */
 static int run_server(const mrd__cli *cli, const char *data_dir, bool browser)
 {
@@ -37,11 +39,14 @@ int mrd__cmd_serve(const mrd__cli *cli)
 
 int mrd__cmd_open(const mrd__cli *cli)
 {
-    /* A file that is not there is said here, before there is a page to say it. */
+    /* A file that is not there is said here, before there is a page to say it. Folders of tables
+     * and sessions are asked when they are opened. */
     for (size_t i = 0; i < cli->operands.count; i++) {
         char first;
         size_t got;
         mrd_error error = {0};
+        struct stat info;
+        if (stat(cli->operands.data[i], &info) == 0 && S_ISDIR(info.st_mode)) continue;
         if (mrd__file_head(cli->operands.data[i], &first, 1, &got, &error) != MRD_OK)
             return mrd__cli_fail(&error);
     }

@@ -70,8 +70,9 @@ static void observe(mrd__session_clock *clock, int64_t at, mrd__host_ns host)
     clock->placed = true;
 }
 
-/* Host ns of the first reading where the source's clock is the host's own: by its name, and no line
- * was received before it happened nor all of them late. */
+/* Host ns of the first reading where the source's clock is the host's own: by its name, and its
+ * fastest line is not off by more than a reader may be held up (a time of receipt taken just before
+ * the line came lies before it). */
 static bool own_first(const mrd__session_read *r, const mrd__session_clock *clock, int64_t *first)
 {
     const mrd__session_documents *documents = &r->documents;
@@ -86,8 +87,8 @@ static bool own_first(const mrd__session_read *r, const mrd__session_clock *cloc
     } else {
         return false;
     }
-    return !__builtin_sub_overflow(clock->least, *first, &delay) && delay >= 0 &&
-           delay < MRD__SESSION_DELAY_NS;
+    return !__builtin_sub_overflow(clock->least, *first, &delay) &&
+           delay > -MRD__SESSION_DELAY_NS && delay < MRD__SESSION_DELAY_NS;
 }
 
 /* ---- Frames and launch phases ---- */

@@ -12,8 +12,8 @@
 /* Records of one chunk (sealing shares out whole ones) and between two calls of the progress
  * function: some ms. */
 #define MRD__SESSION_CHUNK 65536
-/* A local clock's line is read by the recorder within this, at least once. A source whose fastest
- * line took longer names a clock of the same kind on another machine. */
+/* The fastest line of a local clock is received within this of its time. A source that is further
+ * off names a clock of the same kind on another machine. */
 #define MRD__SESSION_DELAY_NS 1000000000
 /* session.json and seal.json are below 4 KiB but for the target's texts. */
 #define MRD__SESSION_DOCUMENT_MAX ((size_t)1 << 20)
