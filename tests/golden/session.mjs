@@ -1,10 +1,11 @@
 // Sessions: ingest, samples, report, verify and replay of the shared cases and of own lines.
+import { spawn } from "node:child_process"
 import { appendFileSync, chmodSync, copyFileSync, cpSync, existsSync, mkdtempSync, readFileSync,
   readdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import {
-  Wrong, expectSame, finish, meridian, parseExact, parseLines, report, same, show, test,
+  Wrong, expectSame, finish, meridian, parseExact, parseLines, program, report, same, show, test,
 } from "./lib/run.mjs"
 
 const shared = new URL("../../../shared/cases/session/", import.meta.url).pathname
@@ -389,6 +390,26 @@ await test("session/on the timeline: clocks of other domains, of one boot", asyn
     [["MONOTONIC", true, false], ["MONOTONIC", true, false]])
   const times = (await slicesOf("boot2")).map((slice) => slice.ts_ns)
   expectSame("MONOTONIC", Math.min(...times), (await samples("boot2"))[0].time_ns)
+})
+
+await test("session/on the timeline: open takes the folder", async () => {
+  const got = await ingestLines([line(1, "graphics", { CoreAnimationFramesPerSecond: 60 })])
+  const child = spawn(program, ["open", "--no-browser", got.dir], { cwd: scratch })
+  try {
+    const said = await new Promise((resolve, reject) => {
+      child.stdout.once("data", (bytes) => resolve(bytes.toString()))
+      child.once("exit", (code) => reject(new Wrong(`open ended with ${code}`)))
+    })
+    const address = /^listening on (http:\/\/127\.0\.0\.1:\d+)\n$/.exec(said)
+    if (address === null) throw new Wrong(said)
+    let trace
+    do trace = await (await fetch(`${address[1]}/api/traces/1`)).json()
+    while (trace.state === "opening")
+    expectSame("state", trace.state, "ready")
+  } finally {
+    child.removeAllListeners("exit")
+    child.kill("SIGTERM")
+  }
 })
 
 await test("session/on the timeline: unsealed, damaged, cut", async () => {
