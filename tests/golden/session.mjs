@@ -428,6 +428,12 @@ await test("session/on the timeline: unsealed, damaged, cut", async () => {
   copy("changed", (dir) => appendFileSync(join(dir, "metrics-manifest.json"), " "))
   const changed = await run(1, ["info", "changed"])
   if (!/the seal is not that of/.test(changed.stderr)) throw new Wrong(changed.stderr)
+  copy("other", (dir) => {
+    chmodSync(join(dir, "session.json"), 0o600)
+    appendFileSync(join(dir, "session.json"), " ")
+  })
+  const other = await run(1, ["info", "other"])
+  if (!/session\.json: it was changed/.test(other.stderr)) throw new Wrong(other.stderr)
   const losses = async (name) => {
     const { counts, losses } = await json(["info", name])
     return [counts.counter, losses.map((loss) => [loss.name, loss.count])]

@@ -289,10 +289,14 @@ mrd_status mrd__session_documents_read(mrd__session_documents *out, const char *
                                        mrd__str manifest, mrd_error *error)
 {
     mrd__buf path = {0};
+    char hash[65];
     *out = (mrd__session_documents){.manifest = manifest};
     MRD__TRY(check_seal(out, folder, error));
     mrd__buf_printf(&path, "%s/session.json", folder);
     mrd_status status = read_document(&out->identity, path.data, error);
+    mrd__sha256_hex(out->identity.data, out->identity.size, hash);
+    if (status == MRD_OK && memmem(manifest.data, manifest.size, hash, 64) == NULL)
+        status = refuse(path.data, "it was changed: metrics-manifest.json has another hash", error);
     if (status == MRD_OK) status = read_identity(out, path.data, error);
     mrd__buf_clear(&path);
     mrd__buf_printf(&path, "%s/metrics-manifest.json", folder);
