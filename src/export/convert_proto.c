@@ -9,6 +9,7 @@
  * starts in and taken by the one that it ends in; its names, its own id and the times of its ends
  * stand beside it in a field of ours, as do ids of processes and threads that are no int32. */
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "export/convert.h"
@@ -370,6 +371,7 @@ static uint32_t lane_for(writing *w, const mrd__track *track, stack_lanes *lanes
                          uint32_t parent)
 {
     if (above != MRD__NONE) {
+        mrd__assert(lanes->data != NULL && above < lanes->count);
         const stack_lane *own = &lanes->data[above];
         if (own->open.count > 0 && own->open.data[own->open.count - 1] == parent) return above;
     }
