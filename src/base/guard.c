@@ -14,7 +14,14 @@ static pthread_once_t installed = PTHREAD_ONCE_INIT;
 
 static void on_bus_error(int number)
 {
-    if (landing) siglongjmp(*landing, 1);
+    if (landing) {
+        /* The jump does not give back what delivery blocked. */
+        sigset_t blocked;
+        sigemptyset(&blocked);
+        sigaddset(&blocked, number);
+        pthread_sigmask(SIG_UNBLOCK, &blocked, NULL);
+        siglongjmp(*landing, 1);
+    }
     signal(number, SIG_DFL); /* returning runs the instruction again, now fatally */
 }
 
@@ -24,7 +31,6 @@ static void install(void)
     memset(&action, 0, sizeof action);
     action.sa_handler = on_bus_error;
     sigemptyset(&action.sa_mask);
-    action.sa_flags = SA_NODEFER; /* the jump does not restore what delivery blocked */
     sigaction(SIGBUS, &action, NULL);
 }
 
