@@ -64,7 +64,7 @@ export const sessionsZh: Record<keyof typeof sessionsEn, string> = {
   "session.frames": "帧",
   "session.display": "屏幕",
   "session.fps": "平均 FPS",
-  "session.fpsP1": "P1 FPS",
+  "session.fpsP1": "第 1 百分位 FPS",
   "session.fpsLow": "1 % 低帧 FPS",
   "session.jank": "卡顿",
   "session.bigJank": "严重卡顿",
