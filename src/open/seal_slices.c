@@ -420,7 +420,7 @@ static void place_group(void *ctx, size_t index, uint32_t worker_index)
 {
     mrd__sealing *seal = ctx;
     mrd__group *group = &seal->groups.data[index];
-    if (group->track != MRD__NONE) {
+    if (group->track != MRD__NONE && !group->heading) {
         if (group->kind == MRD__TRACK_THREAD || group->kind == MRD__TRACK_ASYNC)
             place_slices(seal, &seal->worker[worker_index], group);
         else
