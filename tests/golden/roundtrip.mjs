@@ -194,10 +194,6 @@ if (existsSync(shared)) {
 } else {
   report("SKIP", "roundtrip/recorded traces", "../shared is not here")
 }
-// A trace of a browser, where the interop suite has recorded one.
-const browser = here("../../build/release/interop/chrome/run.pftrace")
-if (existsSync(browser)) inputs.push(["a browser's start", [browser]])
-
 await meridian(["gen", "chrome-json", "--events", "20000", "--seed", "11", "-o", "gen.json"],
   scratch)
 inputs.push(["generated", ["gen.json"]])
