@@ -98,6 +98,12 @@ static int finish(const mrd__cli *cli, const char *dir, const mrd_record_result 
         mrd__buf_printf(&out, "%s\n", dir);
     }
     if (!result->completed) mrd__cli_say("%s is sealed as incomplete", dir);
+    if (result->decode_errors > 0 || result->gaps > 0 || result->late_lines > 0)
+        mrd__cli_say("%s: %llu of %llu events not decoded, %llu gaps, %llu lines came too late; "
+                     "meridian report %s tells more",
+                     dir, (unsigned long long)result->decode_errors,
+                     (unsigned long long)result->events, (unsigned long long)result->gaps,
+                     (unsigned long long)result->late_lines, dir);
     int code = mrd__cli_print(&out);
     bool lost = !result->completed || result->decode_errors > 0 || result->gaps > 0;
     return code == MRD__EXIT_DONE && lost && mrd__cli_has(cli, "strict") ? MRD__EXIT_LOSSES : code;

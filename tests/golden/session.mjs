@@ -469,4 +469,11 @@ await test("session/record: readings stand apart, to the last", async () => {
   }
 })
 
+await test("session/ingest says what it could not decode", async () => {
+  writeFileSync(file("broken.ndjson"), "hi\n")
+  const got = await run(0, ["session", "ingest", "broken.ndjson", "--out", "broken"])
+  expectSame("said", got.stderr.trim(), "meridian: broken: 1 of 1 events not decoded, 1 gaps, " +
+    "0 lines came too late; meridian report broken tells more")
+})
+
 finish()
