@@ -5,6 +5,22 @@
 
 #include "meridian.h"
 
+enum { /* columns, in the order of the file */
+    MRD__COMMAND_CHIP,
+    MRD__COMMAND_ENGINE,
+    MRD__COMMAND_UNIT,
+    MRD__COMMAND_THREAD,
+    MRD__COMMAND_CMD,
+    MRD__COMMAND_OP,
+    MRD__COMMAND_PEER,
+    MRD__COMMAND_BYTES,
+    MRD__COMMAND_START,
+    MRD__COMMAND_END,
+    MRD__COMMAND_SOURCE,
+    MRD__COMMAND_COLUMNS
+};
+extern const char *const mrd__command_columns[MRD__COMMAND_COLUMNS]; /* their names */
+
 typedef enum mrd__command_engine {
     MRD__ENGINE_CDMA,
     MRD__ENGINE_TIU,

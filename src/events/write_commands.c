@@ -9,41 +9,30 @@ typedef struct writer {
     mrd__command_record records[MRD__DUCK_BATCH];
 } writer;
 
-enum {
-    CHIP,
-    ENGINE,
-    UNIT,
-    THREAD,
-    CMD,
-    OP,
-    PEER,
-    BYTES,
-    START,
-    END,
-    SOURCE,
-    COLUMNS
-};
+const char *const mrd__command_columns[MRD__COMMAND_COLUMNS] = {
+    "chip_id", "engine", "unit",     "thread", "cmd_id",      "op",
+    "peer",    "bytes",  "start_ns", "end_ns", "source_op_id"};
 
 static void put(mrd__duck_out *columns, size_t i, const mrd__command_record *r)
 {
     static const char *const engines[] = {"cdma", "tiu", "sdma"};
-    ((int32_t *)columns[CHIP].data)[i] = r->chip_id;
-    mrd__duck_out_borrowed(&columns[ENGINE], i, mrd__str_of(engines[r->engine]));
-    ((int32_t *)columns[UNIT].data)[i] = r->unit;
-    ((int32_t *)columns[THREAD].data)[i] = r->thread;
-    ((int64_t *)columns[CMD].data)[i] = r->cmd_id;
-    mrd__duck_out_borrowed(&columns[OP], i, mrd__str_of(r->op));
+    ((int32_t *)columns[MRD__COMMAND_CHIP].data)[i] = r->chip_id;
+    mrd__duck_out_borrowed(&columns[MRD__COMMAND_ENGINE], i, mrd__str_of(engines[r->engine]));
+    ((int32_t *)columns[MRD__COMMAND_UNIT].data)[i] = r->unit;
+    ((int32_t *)columns[MRD__COMMAND_THREAD].data)[i] = r->thread;
+    ((int64_t *)columns[MRD__COMMAND_CMD].data)[i] = r->cmd_id;
+    mrd__duck_out_borrowed(&columns[MRD__COMMAND_OP], i, mrd__str_of(r->op));
     if (r->peer < 0)
-        mrd__duck_out_null(&columns[PEER], i);
+        mrd__duck_out_null(&columns[MRD__COMMAND_PEER], i);
     else
-        ((int32_t *)columns[PEER].data)[i] = r->peer;
-    ((int64_t *)columns[BYTES].data)[i] = r->bytes;
-    ((double *)columns[START].data)[i] = r->start_ns;
-    ((double *)columns[END].data)[i] = r->end_ns;
+        ((int32_t *)columns[MRD__COMMAND_PEER].data)[i] = r->peer;
+    ((int64_t *)columns[MRD__COMMAND_BYTES].data)[i] = r->bytes;
+    ((double *)columns[MRD__COMMAND_START].data)[i] = r->start_ns;
+    ((double *)columns[MRD__COMMAND_END].data)[i] = r->end_ns;
     if (r->source_op_id < 0)
-        mrd__duck_out_null(&columns[SOURCE], i);
+        mrd__duck_out_null(&columns[MRD__COMMAND_SOURCE], i);
     else
-        ((int64_t *)columns[SOURCE].data)[i] = r->source_op_id;
+        ((int64_t *)columns[MRD__COMMAND_SOURCE].data)[i] = r->source_op_id;
 }
 
 static mrd_status next_rows(void *ctx, mrd__duck_out *columns, size_t *rows, mrd_error *error)
@@ -58,17 +47,17 @@ static mrd_status next_rows(void *ctx, mrd__duck_out *columns, size_t *rows, mrd
 
 mrd_status mrd__command_write(const char *path, const mrd__command_source *source, mrd_error *error)
 {
-    static const char *const names[COLUMNS] = {"chip_id",  "engine", "unit",        "thread",
-                                               "cmd_id",   "op",     "peer",        "bytes",
-                                               "start_ns", "end_ns", "source_op_id"};
-    static const mrd__duck_type types[COLUMNS] = {
+    static const mrd__duck_type types[MRD__COMMAND_COLUMNS] = {
         MRD__DUCK_INT32,  MRD__DUCK_TEXT,   MRD__DUCK_INT32, MRD__DUCK_INT32,
         MRD__DUCK_INT64,  MRD__DUCK_TEXT,   MRD__DUCK_INT32, MRD__DUCK_INT64,
         MRD__DUCK_DOUBLE, MRD__DUCK_DOUBLE, MRD__DUCK_INT64};
     writer *w = mrd__new(writer);
     w->source = source;
-    mrd__duck_source rows = {
-        .width = COLUMNS, .names = names, .types = types, .next = next_rows, .ctx = w};
+    mrd__duck_source rows = {.width = MRD__COMMAND_COLUMNS,
+                             .names = mrd__command_columns,
+                             .types = types,
+                             .next = next_rows,
+                             .ctx = w};
     mrd__duck_kv kv[] = {{"producer", MRD__STR("meridian")}, {"schema_version", MRD__STR("1")}};
     mrd__parquet_job job = {.rows = &rows, .kv = kv, .kv_count = 2};
     mrd_status status = mrd__parquet_file_write(path, &job, error);

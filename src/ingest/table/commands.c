@@ -4,6 +4,7 @@
  * as commands run at once. */
 #include "base/error.h"
 #include "duck/duck.h"
+#include "events/command_file.h"
 #include "ingest/table/rows.h"
 #include "ingest/table/table.h"
 
@@ -11,28 +12,9 @@
 
 #define PROGRESS_ROWS 65536 /* rows between two calls of the progress function */
 
-enum {
-    CHIP,
-    ENGINE,
-    UNIT,
-    THREAD,
-    CMD,
-    OP,
-    PEER,
-    BYTES,
-    START,
-    END,
-    SOURCE,
-    COLUMNS
-};
-
-static const char *const column_names[COLUMNS] = {"chip_id",  "engine", "unit",        "thread",
-                                                  "cmd_id",   "op",     "peer",        "bytes",
-                                                  "start_ns", "end_ns", "source_op_id"};
-
-static const char *const column_types[COLUMNS] = {"BIGINT", "VARCHAR", "BIGINT", "BIGINT",
-                                                  "BIGINT", "VARCHAR", "BIGINT", "BIGINT",
-                                                  "DOUBLE", "DOUBLE",  "BIGINT"};
+static const char *const column_types[MRD__COMMAND_COLUMNS] = {
+    "BIGINT", "VARCHAR", "BIGINT", "BIGINT", "BIGINT", "VARCHAR",
+    "BIGINT", "BIGINT",  "DOUBLE", "DOUBLE", "BIGINT"};
 
 typedef struct lane {
     uint32_t track;
@@ -78,7 +60,8 @@ static bool time_of(const mrd__duck_chunk *chunk, int column, size_t row, double
 
 static uint64_t args_of(reader *r, const mrd__duck_chunk *chunk, size_t row)
 {
-    static const int wholes[] = {CMD, UNIT, THREAD, PEER, BYTES, SOURCE};
+    static const int wholes[] = {MRD__COMMAND_CMD,  MRD__COMMAND_UNIT,  MRD__COMMAND_THREAD,
+                                 MRD__COMMAND_PEER, MRD__COMMAND_BYTES, MRD__COMMAND_SOURCE};
     int64_t value;
     double ns;
     int64_t unused;
@@ -86,11 +69,13 @@ static uint64_t args_of(reader *r, const mrd__duck_chunk *chunk, size_t row)
     mrd__buf_char(&r->text, '{');
     for (size_t i = 0; i < sizeof wholes / sizeof wholes[0]; i++) {
         if (whole(chunk, wholes[i], row, &value))
-            mrd__buf_printf(&r->text, "\"%s\":%lld,", column_names[wholes[i]], (long long)value);
+            mrd__buf_printf(&r->text, "\"%s\":%lld,", mrd__command_columns[wholes[i]],
+                            (long long)value);
     }
-    for (int column = START; column <= END; column++) {
+    for (int column = MRD__COMMAND_START; column <= MRD__COMMAND_END; column++) {
         if (!time_of(chunk, column, row, &ns, &unused)) continue;
-        mrd__buf_printf(&r->text, "%s\"%s\":", column == END ? "," : "", column_names[column]);
+        mrd__buf_printf(&r->text, "%s\"%s\":", column == MRD__COMMAND_END ? "," : "",
+                        mrd__command_columns[column]);
         mrd__buf_json_double(&r->text, ns);
     }
     mrd__buf_char(&r->text, '}');
@@ -116,9 +101,10 @@ static void enter_chip(reader *r, int64_t chip)
 static void enter(reader *r, const mrd__duck_chunk *chunk, size_t row)
 {
     int64_t chip = 0, unit = 0, thread = 0;
-    mrd__str engine = mrd__duck_text(&chunk->columns[ENGINE], row);
-    (void)(whole(chunk, CHIP, row, &chip) && whole(chunk, UNIT, row, &unit) &&
-           whole(chunk, THREAD, row, &thread));
+    mrd__str engine = mrd__duck_text(&chunk->columns[MRD__COMMAND_ENGINE], row);
+    (void)(whole(chunk, MRD__COMMAND_CHIP, row, &chip) &&
+           whole(chunk, MRD__COMMAND_UNIT, row, &unit) &&
+           whole(chunk, MRD__COMMAND_THREAD, row, &thread));
     bool new_chip = !r->begun || chip != r->chip;
     if (!new_chip && unit == r->unit && thread == r->thread &&
         mrd__str_equal(engine, (mrd__str){r->engine.data, r->engine.size}))
@@ -168,8 +154,8 @@ static void add_row(reader *r, const mrd__duck_chunk *chunk, size_t row)
     mrd__table_sink *sink = &r->sink;
     double exact[2];
     int64_t start, end;
-    if (!time_of(chunk, START, row, &exact[0], &start) ||
-        !time_of(chunk, END, row, &exact[1], &end)) {
+    if (!time_of(chunk, MRD__COMMAND_START, row, &exact[0], &start) ||
+        !time_of(chunk, MRD__COMMAND_END, row, &exact[1], &end)) {
         mrd__table_bad(sink);
         return;
     }
@@ -177,7 +163,7 @@ static void add_row(reader *r, const mrd__duck_chunk *chunk, size_t row)
         mrd__shard_chunk(sink->shard, sink->rows / MRD__TABLE_CHUNK);
     enter(r, chunk, row);
     uint32_t track = track_at(r, start, end);
-    uint32_t name = mrd__table_string(sink, mrd__duck_text(&chunk->columns[OP], row));
+    uint32_t name = mrd__table_string(sink, mrd__duck_text(&chunk->columns[MRD__COMMAND_OP], row));
     uint64_t args = args_of(r, chunk, row);
     sink->inexact += exact[0] != (double)start || exact[1] != (double)end;
     mrd__shard_count(sink->shard, 'X');
@@ -196,13 +182,14 @@ static void add_row(reader *r, const mrd__duck_chunk *chunk, size_t row)
 static mrd_status check_row(const reader *r, const mrd__duck_chunk *chunk, size_t row,
                             mrd_error *error)
 {
-    static const int needed[] = {CHIP, ENGINE, UNIT, THREAD, OP};
+    static const int needed[] = {MRD__COMMAND_CHIP, MRD__COMMAND_ENGINE, MRD__COMMAND_UNIT,
+                                 MRD__COMMAND_THREAD, MRD__COMMAND_OP};
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
         if (mrd__duck_valid(&chunk->columns[needed[i]], row)) continue;
         return mrd__fail(error, MRD_ERR_FORMAT, "bad_table",
                          "%s is null in a row of chip %lld (rows by chip, engine, unit, thread); a "
                          "command has chip_id, engine, unit, thread and op",
-                         column_names[needed[i]], (long long)r->chip);
+                         mrd__command_columns[needed[i]], (long long)r->chip);
     }
     return MRD_OK;
 }
@@ -232,8 +219,8 @@ static mrd_status read_rows(mrd__duck *duck, const char *sql, reader *r, mrd_err
 static void build_select(mrd__buf *sql, int fd)
 {
     char name[MRD__DUCK_FD_NAME];
-    for (int i = 0; i < COLUMNS; i++)
-        mrd__buf_printf(sql, "%s CAST(%s AS %s)", i == 0 ? "SELECT" : ",", column_names[i],
+    for (int i = 0; i < MRD__COMMAND_COLUMNS; i++)
+        mrd__buf_printf(sql, "%s CAST(%s AS %s)", i == 0 ? "SELECT" : ",", mrd__command_columns[i],
                         column_types[i]);
     mrd__buf_printf(sql,
                     " FROM read_parquet('%s') ORDER BY chip_id, engine, unit, thread, start_ns, "
