@@ -30,10 +30,16 @@ static void option_line(void *ctx, const mrd__option *option)
         mrd__buf_text(&left, "    ");
     mrd__buf_printf(&left, "--%s", option->name);
     if (option->value != NULL) mrd__buf_printf(&left, " %s", option->value);
-    if (option->help == NULL)
+    if (option->help == NULL) {
         mrd__buf_printf(out, "  %s\n", left.data);
-    else
-        mrd__buf_printf(out, "  %-30s %s\n", left.data, option->help);
+    } else {
+        mrd__buf_printf(out, "  %-30s ", left.data);
+        for (const char *at = option->help; *at != '\0'; at++) {
+            mrd__buf_char(out, *at);
+            if (*at == '\n') mrd__buf_printf(out, "%33s", ""); /* below the line above */
+        }
+        mrd__buf_char(out, '\n');
+    }
     mrd__buf_reset(&left);
 }
 

@@ -1,6 +1,8 @@
 // Other forms of a trace: what opens again holds the same slices, instants, counters, flows and
 // args; a part of a trace; slice tables of other makers; two traces compared.
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
+import {
+  existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync,
+} from "node:fs"
 import { spawnSync } from "node:child_process"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -201,6 +203,35 @@ await test("convert/a table that is none", async () => {
 })
 
 // ---- diff ----
+
+await test("convert/an output that is an input is refused", async () => {
+  writeFileSync(file("kept.json"), readFileSync(file("all.json")))
+  writeFileSync(file("manifest.json"), '{"files":[]}')
+  symlinkSync("kept.json", file("link.json"))
+  await convert(["kept.json", "kept/"])
+  const names = ["kept.json", "manifest.json",
+    ...readdirSync(file("kept")).map((name) => `kept/${name}`)]
+  const read = () => names.map((name) => readFileSync(file(name), "base64"))
+  const before = read()
+  for (const [out, ...inputs] of [["kept.json", "kept.json"], ["./kept.json", "kept.json"],
+    ["link.json", "kept.json"], ["kept.json", "async.json", "link.json"], ["kept/", "kept"],
+    ["kept/slice.parquet", "kept"], ["kept/", "kept/slice.parquet"],
+    ["manifest.json", "kept.json", "--manifest", "manifest.json"]]) {
+    const run = await meridian(["convert", ...inputs, out], scratch)
+    if (run.code !== 2 || !/would overwrite the input/.test(run.stderr))
+      throw new Wrong(`${inputs.join(" ")} to ${out}: ${run.code} ${run.stderr}`)
+    expectSame(`files after ${out}`, read(), before)
+  }
+  await convert(["kept.json", "kept2.json"])
+})
+
+await test("convert/a range without width is refused", async () => {
+  const run = await meridian(["convert", "all.json", "none.json", "--start-ns", "5", "--end-ns", "5"],
+    scratch)
+  if (run.code !== 2 || !/--start-ns 5 is not below --end-ns 5/.test(run.stderr))
+    throw new Wrong(`${run.code} ${run.stderr}`)
+  if (existsSync(file("none.json"))) throw new Wrong("a file is there")
+})
 
 await test("convert/diff", async () => {
   const trace = (list) => JSON.stringify([
