@@ -6,7 +6,11 @@
  *   - at least 1,000 times as long as the populated part and at least 60 s, or
  *   - where everything before it stands at exactly 0: at least 100 times and 10 s.
  * What lies outside counts as timestamp_outliers. The rule is applied again to what is left, so
- * that strays of different magnitudes do not hide each other. */
+ * that strays of different magnitudes do not hide each other.
+ *
+ * Several files: their clocks may have nothing in common, and a window over all of them would show
+ * each as less than a few pixels. A gap of 50 lengths and a second is enough there, and where no
+ * part holds more than half, the fullest is the view; nothing counts as an outlier then. */
 #include "open/sealing.h"
 
 #include "pairing/sort.h"
@@ -16,6 +20,8 @@
 #define VIEW_ROUNDS 8
 #define GAP_TIMES 1000
 #define GAP_NS 60000000000ull
+#define FILES_GAP_TIMES 50
+#define FILES_GAP_NS 1000000000ull
 #define ZERO_GAP_TIMES 100
 #define ZERO_GAP_NS 10000000000ull
 #define PART_LEAST_NS 1000ull /* a single event has no length */
@@ -48,6 +54,7 @@ typedef struct part {
     uint64_t count;     /* events that start inside */
     int64_t start, end; /* first start and last end of these */
     bool before, after; /* there is something */
+    bool files;         /* several, maybe of unrelated clocks */
     int64_t before_start, before_end, after_start;
 } part;
 
@@ -111,11 +118,12 @@ static part fullest(const series *all, int64_t from, int64_t to)
     return p;
 }
 
-static bool gap_is_huge(uint64_t gap, uint64_t length, bool zero)
+static bool gap_is_huge(uint64_t gap, uint64_t length, bool zero, bool files)
 {
     if (length < PART_LEAST_NS) length = PART_LEAST_NS;
-    uint64_t times = zero ? ZERO_GAP_TIMES : GAP_TIMES;
-    return gap >= (zero ? ZERO_GAP_NS : GAP_NS) && gap / times >= length;
+    uint64_t times = files ? FILES_GAP_TIMES : zero ? ZERO_GAP_TIMES : GAP_TIMES;
+    uint64_t least = files ? FILES_GAP_NS : zero ? ZERO_GAP_NS : GAP_NS;
+    return gap >= least && gap / times >= length;
 }
 
 /* Take strays off one or both sides; false when the part does not stand alone. */
@@ -127,11 +135,11 @@ static bool stands_alone(const part *p)
     if (p->before) {
         bool zero = p->before_start == 0 && p->before_end == 0;
         if (p->before_end >= p->start) return false;
-        if (!gap_is_huge(distance(p->before_end, p->start), length, zero)) return false;
+        if (!gap_is_huge(distance(p->before_end, p->start), length, zero, p->files)) return false;
     }
     if (p->after) {
         if (p->after_start <= p->end) return false;
-        if (!gap_is_huge(distance(p->end, p->after_start), length, false)) return false;
+        if (!gap_is_huge(distance(p->end, p->after_start), length, false, p->files)) return false;
     }
     return true;
 }
@@ -192,7 +200,8 @@ void mrd__seal_view(mrd__sealing *seal)
     store->start_ns = store->view_start_ns = seal->start;
     store->end_ns = store->view_end_ns = seal->end;
     uint64_t range = distance(seal->start, seal->end);
-    if (range < ZERO_GAP_NS) return;
+    bool files = store->file_count > 1;
+    if (range < (files ? FILES_GAP_NS : ZERO_GAP_NS)) return;
     const series all[3] = {{store->slices.start, store->slices.end, store->slices.count},
                            {store->instants.time, NULL, store->instants.count},
                            {store->counters.time, NULL, store->counters.count}};
@@ -202,10 +211,14 @@ void mrd__seal_view(mrd__sealing *seal)
     int64_t to = seal->end;
     for (int round = 0; round < VIEW_ROUNDS; round++) {
         part p = fullest(all, from, to);
-        if (!try_sides(all, &p, from, to) || p.count * 2 <= total) break;
-        kept = p;
+        p.files = files;
+        bool alone = try_sides(all, &p, from, to);
+        bool most = p.count * 2 > total;
+        if (!alone || (!most && !files)) break;
         from = store->view_start_ns = p.start;
         to = store->view_end_ns = p.end;
+        if (!most) break;
+        kept = p;
     }
     if (kept.from != INT64_MIN || kept.to != INT64_MAX) count_outliers(seal, &kept);
 }

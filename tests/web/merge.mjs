@@ -1,7 +1,9 @@
 // Several files on one timeline: SQL and its way to a slice, machines, clocks, adding files.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { assert, check, equal, idle, scratch, serve, skip, viewOf } from "./lib.mjs";
+import {
+  assert, check, equal, idle, paintedShare, scratch, serve, skip, viewOf,
+} from "./lib.mjs";
 import { openPage } from "./chrome.mjs";
 
 /** Two ranks of one job, the second 37 us later, and a file of its own timeline. */
@@ -157,7 +159,49 @@ async function clocks(browser, url, files) {
   await page.context().close();
 }
 
+/** Three private clocks, hours apart: no part holds most of the events. */
+async function farApart(browser) {
+  const files = [0, 9e9, 20e9].map((base, at) => {
+    const path = join(scratch, `far${at}.json`);
+    writeFileSync(path, JSON.stringify({ traceEvents: Array.from({ length: 50 }, (_, i) => (
+      { ph: "X", name: `work ${i}`, pid: at + 1, tid: 1, ts: base + i * 10, dur: 8 })) }));
+    return path;
+  });
+  const server = await serve(...files);
+  const page = await openPage(browser, server.url);
+  await idle(page);
+  await check("far apart: the window shows one file's events, the notice says why", async () => {
+    equal(await viewOf(page), { start: 0, span: 498_000 }, "window");
+    assert(await paintedShare(page, "Thread 1") > 0.5, "nothing to see");
+    const said = await page.locator("#far span").first().textContent();
+    assert(said.includes("5.6 h apart"), said);
+    await page.locator("#far").getByRole("button", { name: "Clocks" }).click();
+    await page.waitForSelector("#clocks-apply");
+    await page.keyboard.press("Escape");
+  });
+  await check("far apart: everything, and back", async () => {
+    await page.locator("#far").getByRole("button", { name: "Show everything" }).click();
+    await idle(page);
+    equal((await viewOf(page)).span, 20_000_000_498_000, "all");
+    await page.locator("#far").getByRole("button", { name: "Back to the fullest" }).click();
+    await idle(page);
+    equal(await viewOf(page), { start: 0, span: 498_000 }, "window again");
+  });
+  await check("far apart: aligned by first events all stand in one window", async () => {
+    await page.locator("#far").getByRole("button", { name: "Align" }).click();
+    await page.waitForFunction(() => /trace=2/.test(location.hash));
+    await idle(page);
+    equal(await viewOf(page), { start: 0, span: 498_000 }, "window");
+    equal(await page.locator("#far").count(), 0, "notice");
+    equal(await page.locator("#events").textContent(), "150 events in view", "events");
+    equal(page.troubles, [], "console");
+  });
+  await page.context().close();
+  await server.stop();
+}
+
 export async function mergeTests(browser) {
+  await farApart(browser);
   const files = rankFiles();
   const server = await serve(...files.ranks);
   const asked = await fetch(`${server.url}/api/query?trace=1`, { method: "POST", body: "{}" });

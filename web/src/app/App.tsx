@@ -10,6 +10,7 @@ import type { DecoderClient } from "../tracks/client.ts";
 import type { Feed } from "../tracks/feed.ts";
 import { CanvasArea } from "../views/Canvas.tsx";
 import { DataPane } from "../views/DataPane.tsx";
+import { FarNotice } from "../views/FarNotice.tsx";
 import { Header } from "../views/Header.tsx";
 import { LaneTreeView } from "../views/LaneTree.tsx";
 import { Panels } from "../views/Panels.tsx";
@@ -80,7 +81,8 @@ export function App({ feed, client, session, onStage }: {
     <div id="frame">
       <Header />
       {/* Stays as it is behind the other pages; stage, keys and link rest meanwhile. */}
-      <div class="page" hidden={!shown} style={{ gridTemplateRows: `1fr ${pane}px 24px` }}>
+      <div class="page" hidden={!shown} style={{ gridTemplateRows: `auto 1fr ${pane}px 24px` }}>
+        <div><FarNotice reopen={(how) => session.reopen([], how)} /></div>
         <main style={{ gridTemplateColumns: `${tree}px 1fr` }}>
           <LaneTreeView feed={feed} />
           <CanvasArea feed={feed} onStage={onStage} />

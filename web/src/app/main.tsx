@@ -2,7 +2,7 @@ import { effect } from "@preact/signals";
 import { render } from "preact";
 import { frames } from "../render/frame.ts";
 import { loadSettings } from "../state/actions.ts";
-import { selection, tab, trace, tree, unchecked, layout, bounds, view } from "../state/store.ts";
+import { selection, tab, trace, tree, unchecked, layout, limits, view } from "../state/store.ts";
 import type { DecoderClient } from "../tracks/client.ts";
 import { RangeQuery } from "../tracks/rangeQuery.ts";
 import { listenDrops } from "../views/OpenPanel.tsx";
@@ -29,7 +29,7 @@ function followSelection(client: DecoderClient): void {
       return;
     }
     timer = window.setTimeout(() => void query.ask({
-      traceId: id, start: range.start, end: range.end, lanes, traceEnd: bounds.peek().end,
+      traceId: id, start: range.start, end: range.end, lanes, traceEnd: limits.peek().end,
     }), RANGE_DELAY_MS);
   });
   let had = false;

@@ -1,10 +1,11 @@
 import { batch, effect } from "@preact/signals";
 import { Stale, frames } from "../render/frame.ts";
 import { clampView } from "../state/window.ts";
+import type { Bounds } from "../state/window.ts";
 import { forgetHistory } from "../state/actions.ts";
 import { buildTree, EMPTY_TREE, groupByMachine } from "../state/lanes.ts";
 import {
-  answersVersion, bounds, chunks, clocks, folded, mode, pageError, panel, picked, scrollTop,
+  answersVersion, bounds, chunks, clocks, folded, limits, mode, pageError, panel, picked, scrollTop,
   selection, status, tab, trace, tree, unchecked, view,
 } from "../state/store.ts";
 import type { Tab } from "../state/store.ts";
@@ -203,12 +204,17 @@ export class Session {
     const range = info.view ?? info.bounds ?? { start_ns: 0, end_ns: 1 };
     const end = Math.max(range.end_ns, range.start_ns + 1);
     const start = range.start_ns;
-    const link = this.carriedLink(info);
+    const all = {
+      start: Math.min(start, info.bounds?.start_ns ?? start),
+      end: Math.max(end, info.bounds?.end_ns ?? end),
+    };
+    const link = this.carriedLink(info, all);
     batch(() => {
       clocks.value = how;
       bounds.value = { start, end };
+      limits.value = all;
       const first = link.view ?? { start, span: end - start };
-      view.value = clampView(first, { start, end });
+      view.value = clampView(first, all);
       folded.value = new Set(link.folded);
       unchecked.value = new Set(link.unchecked);
       selection.value = link.selection;
@@ -226,14 +232,19 @@ export class Session {
     this.replaced = -1;
   }
 
-  /** The link; in another's place with the window on screen, counted from this trace's origin. */
-  private carriedLink(info: TraceInfo): LinkState {
+  /**
+   * The link; in another's place with the window on screen, counted from this trace's origin,
+   * unless nothing is there any more.
+   */
+  private carriedLink(info: TraceInfo, all: Bounds): LinkState {
     const { link, carried } = this;
     this.carried = null;
     if (carried === null) return link;
     const shift = Number(carried - BigInt(info.bounds?.origin_ns ?? "0"));
-    const { start, span } = view.peek();
-    return { ...link, view: { start: start + shift, span } };
+    const start = view.peek().start + shift;
+    const { span } = view.peek();
+    const gone = start > all.end || start + span < all.start || span > 10 * (all.end - all.start);
+    return { ...link, view: gone ? null : { start, span } };
   }
 
   /** A link names a slice by lane and id; the data pane reads the rest from the server. */
@@ -271,7 +282,7 @@ export class Session {
     if (next.trace !== null && next.trace !== trace.peek()?.trace_id) {
       this.shownId = -1;
       void this.follow(next.trace);
-    } else if (next.view !== null) view.value = clampView(next.view, bounds.peek());
+    } else if (next.view !== null) view.value = clampView(next.view, limits.peek());
   }
 
   private written = "";

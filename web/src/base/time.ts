@@ -29,6 +29,19 @@ export function formatDuration(ns: number, digits = 5): string {
   return `${groupDigits(String(Number(value.toPrecision(digits))))} ${unit.name}`;
 }
 
+const LONG_UNITS: readonly TimeUnit[] = [
+  { name: "min", ns: 60e9 }, { name: "h", ns: 3600e9 }, { name: "d", ns: 86_400e9 },
+];
+
+/** A length of time to two or three digits, in minutes, hours or days where it is long: `42 d`. */
+export function formatSpan(ns: number): string {
+  let best: TimeUnit | null = null;
+  for (const unit of LONG_UNITS) if (Math.abs(ns) >= 2 * unit.ns) best = unit;
+  if (best === null) return formatDuration(ns, 3);
+  const value = ns / best.ns;
+  return `${groupDigits(Math.abs(value) < 10 ? String(Number(value.toFixed(1))) : value.toFixed(0))} ${best.name}`;
+}
+
 /**
  * A point of time relative to the origin, in the unit of its own size, down
  * to whole ns (three more digits where the trace has fractions of one).

@@ -1,7 +1,7 @@
 import { batch } from "@preact/signals";
 import { clamp } from "../base/num.ts";
 import {
-  bounds, canvasSize, folded, layout, selection, scrollTop, settings, tree, unchecked, view,
+  bounds, canvasSize, folded, layout, limits, selection, scrollTop, settings, tree, unchecked, view,
 } from "./store.ts";
 import type { Settings } from "./store.ts";
 import { leavesOf } from "./lanes.ts";
@@ -42,13 +42,13 @@ export function canUndo(): boolean {
 }
 
 export function zoom(factor: number, share: number): void {
-  setView(zoomAt(view.peek(), share, factor, bounds.peek()));
+  setView(zoomAt(view.peek(), share, factor, limits.peek()));
 }
 
 /** Pans by a part of the window, positive = later. */
 export function pan(part: number): void {
   const now = view.peek();
-  setView(panBy(now, now.span * part, bounds.peek()));
+  setView(panBy(now, now.span * part, limits.peek()));
 }
 
 export function panSteps(steps: number): void {
@@ -58,7 +58,7 @@ export function panSteps(steps: number): void {
 export function showRange(start: number, end: number): void {
   lastChange = -Infinity;
   const span = Math.max(end - start, 1);
-  setView(clampView({ start, span }, bounds.peek()));
+  setView(clampView({ start, span }, limits.peek()));
   lastChange = -Infinity;
 }
 
@@ -73,6 +73,12 @@ export function resetView(): void {
   showRange(all.start, all.end);
 }
 
+/** Everything, strays and files of other clocks included. */
+export function showAll(): void {
+  const all = limits.peek();
+  showRange(all.start, all.end);
+}
+
 export function undoView(): void {
   const last = history.pop();
   lastChange = -Infinity;
@@ -80,7 +86,7 @@ export function undoView(): void {
 }
 
 export function select(start: number, end: number): void {
-  const all = bounds.peek();
+  const all = limits.peek();
   const low = clamp(Math.min(start, end), all.start, all.end);
   const high = clamp(Math.max(start, end), all.start, all.end);
   selection.value = high > low ? { start: low, end: high } : null;

@@ -3,6 +3,7 @@ import type { ApiErrorBody, Clocks, TraceInfo } from "../wire/types.ts";
 import { makeChunks } from "./chunks.ts";
 import { EMPTY_TREE, layOut } from "./lanes.ts";
 import type { LaneTree } from "./lanes.ts";
+import { clampView } from "./window.ts";
 import type { Bounds, Mode, View } from "./window.ts";
 
 /** The atoms of the page. Each has one owner that writes it, named here. */
@@ -15,8 +16,10 @@ export const pageError = signal<ApiErrorBody | null>(null);
 export const clocks = signal<Clocks | null>(null);
 /** Lanes of the open trace; written by app/session. */
 export const tree = signal<LaneTree>(EMPTY_TREE);
-/** Populated range, relative ns. */
+/** Populated range, relative ns: the first window, and what a reset shows. */
 export const bounds = signal<Bounds>({ start: 0, end: 1 });
+/** All there is, relative ns: how far zoom and pan reach. Holds `bounds`. */
+export const limits = signal<Bounds>({ start: 0, end: 1 });
 /**
  * Relative time that the page calls 0. Event traces, and files whose times begin near 0, tell
  * their own time; elsewhere the origin is a round number nobody knows, so the start is 0.
@@ -27,6 +30,13 @@ export const timeZero = computed(() => {
 });
 /** Visible window; written through state/actions alone. */
 export const view = signal<View>({ start: 0, span: 1 });
+/** What the overview spans: all there is once the window leaves the populated range. */
+export const mapBounds = computed<Bounds>(() => {
+  const home = bounds.value;
+  const { start, span } = view.value;
+  const inside = clampView({ start, span }, home);
+  return inside.start === start && inside.span === span ? home : limits.value;
+});
 /**
  * The window as texts show it: follows `view` a few times a second, since a text that changes
  * in every frame cannot be read and makes the browser lay out the page anew. Written by the stage.
@@ -38,6 +48,8 @@ export const scrollTop = signal(0);
 export const folded = signal<ReadonlySet<string>>(new Set());
 /** Keys of lanes whose box is not checked: they are neither asked for nor drawn. */
 export const unchecked = signal<ReadonlySet<string>>(new Set());
+/** Id of the trace whose notice of far times was put away. */
+export const farSeen = signal(-1);
 /** Text that lanes must contain. */
 export const laneFilter = signal("");
 

@@ -4,7 +4,7 @@ import { px } from "../base/css.ts";
 import { scrollTo, showRange } from "../state/actions.ts";
 import { laneAt } from "../state/lanes.ts";
 import {
-  answersVersion, bounds, canvasSize, layout, pageError, panel, picked, scrollTop, settings, tab,
+  answersVersion, canvasSize, layout, mapBounds, pageError, panel, picked, scrollTop, settings, tab,
   view,
 } from "../state/store.ts";
 import { t } from "../state/words.ts";
@@ -119,8 +119,9 @@ function minimapPress(event: PointerEvent): void {
   if (event.button !== 0) return;
   const canvas = event.currentTarget as HTMLElement;
   canvas.setPointerCapture(event.pointerId);
+  // Held: the overview may change its range while the window moves.
+  const all = mapBounds.peek();
   const go = (next: PointerEvent): void => {
-    const all = bounds.peek();
     const share = next.offsetX / Math.max(1, canvas.clientWidth);
     const middle = all.start + share * (all.end - all.start);
     const { span } = view.peek();

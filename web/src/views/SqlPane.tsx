@@ -3,7 +3,7 @@ import { download } from "../base/download.ts";
 import { formatCount } from "../base/num.ts";
 import { formatDuration } from "../base/time.ts";
 import { sqlState, sqlText } from "../state/sqlState.ts";
-import { bounds, trace } from "../state/store.ts";
+import { limits, trace } from "../state/store.ts";
 import { t, tn } from "../state/words.ts";
 import type { DecoderClient } from "../tracks/client.ts";
 import { foundIn, keysOf, lookupOf } from "../tracks/sqlTarget.ts";
@@ -77,7 +77,7 @@ async function show(client: DecoderClient, result: SqlResult, row: number): Prom
   if (found === null) return t("sql.noSlice");
   const start = Number(found.ts - BigInt(info.bounds?.origin_ns ?? "0"));
   const slices = info.counts?.["slice"] ?? 0;
-  const length = found.dur < 0n ? Math.max(0, bounds.peek().end - start) : Number(found.dur);
+  const length = found.dur < 0n ? Math.max(0, limits.peek().end - start) : Number(found.dur);
   // Instants follow the slices in the table; on their lane they count from 0.
   const id = found.id >= slices ? found.id - slices : found.id;
   const went = jumpTo({

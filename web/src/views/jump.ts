@@ -3,7 +3,7 @@ import { clamp } from "../base/num.ts";
 import { scrollTo, showRange } from "../state/actions.ts";
 import type { Lane } from "../state/lanes.ts";
 import {
-  bounds, canvasSize, folded, laneFilter, layout, picked, tree, view,
+  canvasSize, folded, laneFilter, layout, limits, picked, tree, view,
 } from "../state/store.ts";
 import { rowTop } from "../tracks/paintLanes.ts";
 
@@ -28,7 +28,7 @@ function windowFor(start: number, end: number): { start: number; end: number } {
   const length = end - start;
   const now = view.peek();
   const fits = length <= now.span * 0.9 && length >= now.span * LEAST_SHARE;
-  const most = bounds.peek().end - bounds.peek().start;
+  const most = limits.peek().end - limits.peek().start;
   const span = fits || length <= 0 ? now.span : clamp(length / SHARE, 10, most * 1.1);
   const middle = (start + end) / 2;
   return { start: middle - span / 2, end: middle + span / 2 };

@@ -5,8 +5,8 @@ import { Stale, frames } from "../render/frame.ts";
 import { readTheme } from "../render/theme.ts";
 import type { CanvasTheme } from "../render/theme.ts";
 import {
-  bounds, calmView, canvasSize, cursor, layout, picked, scrollTop, selection, settings, timeZero,
-  trace, unchecked, view,
+  calmView, canvasSize, cursor, layout, limits, mapBounds, picked, scrollTop, selection,
+  settings, timeZero, trace, unchecked, view,
 } from "../state/store.ts";
 import { playHead } from "../state/replay.ts";
 import { page } from "../state/page.ts";
@@ -134,7 +134,7 @@ export class Stage {
     const id = trace.peek()?.trace_id;
     if (id === undefined) return;
     this.feed.update({
-      traceId: id, view: view.peek(), bounds: bounds.peek(), layout: layout.peek(),
+      traceId: id, view: view.peek(), bounds: limits.peek(), layout: layout.peek(),
       scrollTop: scrollTop.peek(), height: canvasSize.peek().height,
       columns: this.scene.renderer.columns, unchecked: unchecked.peek(),
     });
@@ -177,7 +177,7 @@ export class Stage {
     const minimap = Math.round(this.minimapHeight * ratio);
     context.setTransform(1, 0, 0, 1, 0, 0);
     paintMinimap(context, this.scene.renderer.columns, minimap, theme, this.feed,
-      bounds.peek(), now);
+      mapBounds.peek(), now);
     context.setTransform(ratio, 0, 0, ratio, 0, minimap);
     paintRuler(context, width, this.rulerHeight, theme, now, timeZero.peek());
     context.fillStyle = theme.line;
