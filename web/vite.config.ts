@@ -1,9 +1,13 @@
 import { defineConfig } from "vitest/config";
+import { licenses } from "./licenses.ts";
+
+const { page, worker } = licenses();
 
 // The product is a handful of files that the binary embeds; names carry a hash,
 // as the server lets browsers keep them. No source maps, nothing from outside.
 export default defineConfig({
   base: "./",
+  plugins: [page],
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: {
     outDir: "dist",
@@ -20,6 +24,7 @@ export default defineConfig({
   },
   worker: {
     format: "es",
+    plugins: () => [worker],
     rollupOptions: { output: { entryFileNames: "assets/[name]-[hash].js" } },
   },
   test: { include: ["test/**/*.test.ts"], environment: "node" },

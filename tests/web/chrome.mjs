@@ -324,6 +324,11 @@ async function frame(browser, url) {
     await page.keyboard.press("?");
     await page.getByRole("complementary").waitFor();
     assert((await page.locator(".keys kbd").allTextContents()).includes("Backspace"), "no list");
+    const link = page.getByRole("link", { name: "Licences of third-party software" });
+    const text = await (await fetch(new URL(await link.getAttribute("href"), page.url()))).text();
+    for (const name of ["preact", "uplot", "apache-arrow"]) {
+      assert(new RegExp(`^${name} [0-9.]+ \\(`, "m").test(text), `no ${name} in the licences`);
+    }
     await page.keyboard.press("Escape");
     equal(await page.getByRole("complementary").count(), 0, "panels");
   });

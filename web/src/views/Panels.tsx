@@ -49,6 +49,7 @@ function Help() {
           </div>
         ))}
       </dl>
+      <p class="dim small"><a href="licenses.txt" target="_blank">{t("help.licenses")}</a></p>
     </Panel>
   );
 }

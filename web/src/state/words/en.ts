@@ -145,6 +145,7 @@ export const en = {
   "canvas.label": "Timeline. W and S zoom, A and D pan, drag selects a range.",
   "canvas.minimap": "Overview of the whole trace",
   "help.title": "Keyboard and mouse",
+  "help.licenses": "Licences of third-party software",
   "help.close": "Close",
   "help.zoom": "Zoom at the cursor",
   "help.pan": "Pan",

@@ -146,6 +146,7 @@ export const zh: Record<keyof typeof en, string> = {
   "canvas.label": "时间线。W 和 S 缩放，A 和 D 平移，拖动选择范围。",
   "canvas.minimap": "整个轨迹的概览",
   "help.title": "键盘与鼠标",
+  "help.licenses": "第三方软件许可证",
   "help.close": "关闭",
   "help.zoom": "以光标为中心缩放",
   "help.pan": "平移",
