@@ -51,9 +51,15 @@ void mrd__buf_reserve(mrd__buf *buf, size_t more)
     buf->data[buf->size] = '\0';
 }
 
+/* Most pieces fit: then no call. */
+static inline void room_for(mrd__buf *buf, size_t size)
+{
+    if (size >= buf->capacity - buf->size) mrd__buf_reserve(buf, size);
+}
+
 void mrd__buf_add(mrd__buf *buf, const void *data, size_t size)
 {
-    mrd__buf_reserve(buf, size);
+    room_for(buf, size);
     if (size > 0) memcpy(buf->data + buf->size, data, size);
     buf->size += size;
     buf->data[buf->size] = '\0';

@@ -6,9 +6,9 @@
  *        key ':' -> VALUE                   AFTER at depth 0 -> END */
 #include "base/json.h"
 #include "base/assert.h"
+#include "base/json_scan.h"
 #include "base/utf8.h"
 
-#include <endian.h>
 #include <string.h>
 
 enum {
@@ -90,31 +90,12 @@ static mrd__json_token close_level(mrd__json *json, bool object)
 }
 
 /* At the opening quote. */
-/* Bytes before the first quote or backslash, eight at a time: of a difference that is 0 in a byte
- * the high bit is set, and the lowest such bit is never a false one. */
-static size_t plain_run(const char *at, size_t left)
-{
-    const uint64_t ones = 0x0101010101010101u, highs = 0x8080808080808080u;
-    size_t i = 0;
-    for (; i + 8 <= left; i += 8) {
-        uint64_t word;
-        memcpy(&word, at + i, 8);
-        word = le64toh(word);
-        uint64_t quote = word ^ ones * '"', slash = word ^ ones * '\\';
-        uint64_t found = ((quote - ones) & ~quote & highs) | ((slash - ones) & ~slash & highs);
-        if (found != 0) return i + (size_t)__builtin_ctzll(found) / 8;
-    }
-    while (i < left && at[i] != '"' && at[i] != '\\')
-        i++;
-    return i;
-}
-
 static mrd__json_token read_string(mrd__json *json, mrd__json_type type)
 {
     size_t start = json->at;
     mrd__json_token token = {.type = type, .offset = start};
     for (size_t at = start + 1; at < json->size; at += 2) {
-        at += plain_run(json->data + at, json->size - at);
+        at += mrd__json_plain_run(json->data + at, json->size - at);
         if (at == json->size) break;
         if (json->data[at] == '"') {
             token.text = (mrd__str){json->data + start + 1, at - start - 1};

@@ -58,4 +58,21 @@ typedef struct mrd__json_text_stats {
 /* Decode raw string text (without quotes) and append as valid UTF-8. stats may be NULL. */
 void mrd__json_decode(mrd__buf *out, mrd__str raw, mrd__json_text_stats *stats);
 
+/* ---- An object at a glance ---- */
+
+typedef struct mrd__json_member {
+    mrd__str key;          /* without escapes */
+    mrd__json_token value; /* the first token; never escaped */
+    mrd__str raw;          /* the value as it stands, nested ones whole */
+    bool whole;            /* NUMBER: digits alone, at most 18; then number is its value */
+    uint64_t number;
+} mrd__json_member;
+
+/* The members of the object whose brace is at data[*at], which is inside `depth` others; *at is
+ * then behind it. For the plain form in which programs print: no escapes, at most one space behind
+ * ':' and ',', no exponents, at most max members. False, and nothing said about the text, where it
+ * is any other: the reader above decides. What is accepted here the reader reads the same. */
+bool mrd__json_members(const char *data, size_t size, size_t *at, uint32_t depth,
+                       mrd__json_member *members, size_t max, size_t *count);
+
 #endif

@@ -1,5 +1,8 @@
-/* domain.mrl and metrics.mrl: encoded into memory, written a mebibyte at a time, synced when the
- * session is finished. Until then they are worth nothing: replay makes them again. */
+/* domain.mrl and metrics.mrl: encoded into memory, hashed and written 256 KiB at a time, synced
+ * when the session is finished. Until then they are worth nothing: replay makes them again.
+ *
+ * Where the recording has a writer's thread, a file that fills so much gets one as well: whoever
+ * projects fills one buffer while the other is written, and waits only for a slower disk. */
 #include "base/assert.h"
 #include "base/error.h"
 #include "session/format/bytes.h"
@@ -7,10 +10,11 @@
 #include "session/stored.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
-#define FLUSH_BYTES ((size_t)1 << 20)
+#define FLUSH_BYTES ((size_t)256 << 10) /* stays in the second cache until it is written */
 
 void mrd__derived_bytes_begin(mrd__derived_bytes *derived, mrd__file_kind kind,
                               const uint8_t uuid[16])
@@ -43,17 +47,97 @@ static mrd_status said(const mrd__derived *derived, mrd_error *error)
     return derived->status;
 }
 
+static mrd_status write_out(mrd__derived *derived, mrd__buf *bytes, mrd_error *error)
+{
+    mrd__sha256_add(&derived->hash, bytes->data, bytes->size);
+    derived->entry.bytes += bytes->size;
+    mrd_status status = mrd__files_write(derived->recording->files, derived->fd, bytes->data,
+                                         bytes->size, NULL, derived->path, error);
+    mrd__buf_clear(bytes);
+    return status;
+}
+
 static void flush(mrd__derived *derived)
 {
-    const mrd__files *files = derived->recording->files;
     mrd_error why = {0};
     if (derived->status != MRD_OK || derived->bytes.size == 0) return;
-    mrd__sha256_add(&derived->hash, derived->bytes.data, derived->bytes.size);
-    derived->entry.bytes += derived->bytes.size;
-    mrd_status status = mrd__files_write(files, derived->fd, derived->bytes.data,
-                                         derived->bytes.size, NULL, derived->path, &why);
+    mrd_status status = write_out(derived, &derived->bytes, &why);
     if (status != MRD_OK) keep_failure(derived, status, &why);
+}
+
+/* ---- The thread ---- */
+
+static void *write_main(void *arg)
+{
+    mrd__derived *derived = arg;
+    pthread_mutex_lock(&derived->lock);
+    for (;;) {
+        while (!derived->full && !derived->stop)
+            pthread_cond_wait(&derived->turn, &derived->lock);
+        if (!derived->full) break;
+        mrd_error why = {0};
+        mrd_status status = derived->failed;
+        pthread_mutex_unlock(&derived->lock);
+        if (status == MRD_OK) status = write_out(derived, &derived->handed, &why);
+        pthread_mutex_lock(&derived->lock);
+        if (status != MRD_OK && derived->failed == MRD_OK) {
+            derived->failed = status;
+            derived->failure = why;
+        }
+        derived->full = false;
+        pthread_cond_signal(&derived->turn);
+    }
+    pthread_mutex_unlock(&derived->lock);
+    return NULL;
+}
+
+/* False: there is none, and the caller writes for itself. */
+static bool has_thread(mrd__derived *derived)
+{
+    if (derived->threaded || !derived->recording->threaded) return derived->threaded;
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    derived->threaded = pthread_create(&derived->thread, NULL, write_main, derived) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return derived->threaded;
+}
+
+/* Give the full buffer to the thread, for the one that it has written. */
+static void hand_over(mrd__derived *derived)
+{
+    if (derived->status != MRD_OK || !has_thread(derived)) {
+        flush(derived);
+        return;
+    }
+    pthread_mutex_lock(&derived->lock);
+    while (derived->full)
+        pthread_cond_wait(&derived->turn, &derived->lock);
+    if (derived->failed != MRD_OK) keep_failure(derived, derived->failed, &derived->failure);
+    mrd__buf written = derived->handed;
+    derived->handed = derived->bytes;
+    derived->bytes = written;
+    derived->full = true;
+    pthread_cond_signal(&derived->turn);
+    pthread_mutex_unlock(&derived->lock);
     mrd__buf_clear(&derived->bytes);
+}
+
+/* What was handed over is written, and the thread ended. */
+static void join_thread(mrd__derived *derived)
+{
+    if (!derived->threaded) return;
+    pthread_mutex_lock(&derived->lock);
+    derived->stop = true;
+    pthread_cond_signal(&derived->turn);
+    pthread_mutex_unlock(&derived->lock);
+    int rc = pthread_join(derived->thread, NULL);
+    mrd__assert(rc == 0);
+    derived->threaded = false;
+    derived->stop = false;
+    if (derived->failed != MRD_OK && derived->status == MRD_OK)
+        keep_failure(derived, derived->failed, &derived->failure);
 }
 
 mrd_status mrd__recording_derive(mrd__recording *recording, mrd__file_kind kind,
@@ -64,6 +148,8 @@ mrd_status mrd__recording_derive(mrd__recording *recording, mrd__file_kind kind,
     mrd__derived_bytes head;
     mrd__derived_bytes_begin(&head, kind, recording->uuid);
     derived->recording = recording;
+    pthread_mutex_init(&derived->lock, NULL);
+    pthread_cond_init(&derived->turn, NULL);
     derived->bytes = head.bytes;
     derived->chain = head.chain;
     derived->entry = (mrd__entry){.kind = (uint16_t)kind,
@@ -109,7 +195,7 @@ mrd_status mrd__derived_append(mrd__derived *derived, unsigned type, uint64_t se
     entry->counts[type]++;
     if (!any) entry->first = sequence;
     entry->last = sequence;
-    if (derived->bytes.size >= FLUSH_BYTES) flush(derived);
+    if (derived->bytes.size >= FLUSH_BYTES) hand_over(derived);
     return said(derived, error);
 }
 
@@ -117,6 +203,7 @@ mrd_status mrd__derived_end(mrd__derived *derived, mrd_error *error)
 {
     const mrd__files *files = derived->recording->files;
     if (derived->closed) return MRD_OK;
+    join_thread(derived);
     flush(derived);
     mrd_error why = {0};
     if (derived->status == MRD_OK && files->fsync(files->ctx, derived->fd) != 0)
@@ -132,9 +219,13 @@ mrd_status mrd__derived_end(mrd__derived *derived, mrd_error *error)
 void mrd__derived_free(mrd__derived *derived)
 {
     const mrd__files *files = derived->recording->files;
+    join_thread(derived);
     if (!derived->closed && derived->fd >= 0) flush(derived);
     if (derived->fd >= 0) (void)files->close(files->ctx, derived->fd);
+    pthread_cond_destroy(&derived->turn);
+    pthread_mutex_destroy(&derived->lock);
     mrd__buf_reset(&derived->bytes);
+    mrd__buf_reset(&derived->handed);
     mrd__free(derived->path);
     mrd__free(derived);
 }

@@ -44,6 +44,13 @@ static int system_size(void *ctx, int fd, uint64_t *size)
     return 0;
 }
 
+static void system_begin_sync(void *ctx, int fd)
+{
+    (void)ctx;
+    /* Whether it worked is the sync's to say. */
+    (void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+}
+
 static int system_fdatasync(void *ctx, int fd)
 {
     (void)ctx;
@@ -151,6 +158,7 @@ const mrd__files *mrd__files_system(void)
         .write = system_write,
         .pread = system_pread,
         .size = system_size,
+        .begin_sync = system_begin_sync,
         .fdatasync = system_fdatasync,
         .fsync = system_fsync,
         .ftruncate = system_ftruncate,

@@ -14,6 +14,8 @@ typedef struct mrd__files {
     ssize_t (*write)(void *ctx, int fd, const void *data, size_t size);
     ssize_t (*pread)(void *ctx, int fd, void *out, size_t size, uint64_t offset);
     int (*size)(void *ctx, int fd, uint64_t *size); /* fstat */
+    /* A hint: bring what was written on its way to the disk, without waiting. May be NULL. */
+    void (*begin_sync)(void *ctx, int fd);
     int (*fdatasync)(void *ctx, int fd);
     int (*fsync)(void *ctx, int fd);
     int (*ftruncate)(void *ctx, int fd, uint64_t size);

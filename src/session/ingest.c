@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 enum {
-    PIECE = 1 << 20
+    PIECE = 256 << 10 /* read at once: stays in the second cache until it is taken in */
 };
 
 typedef struct ingest {
@@ -44,8 +44,10 @@ static mrd_status feed(ingest *in, int fd, const char *path, mrd__lines *lines, 
         if (got < 0) return mrd__fail_errno(error, path, "cannot read");
         bool more = got > 0 ? mrd__lines_feed(lines, piece, (size_t)got, take, in)
                             : mrd__lines_end(lines, take, in);
-        if (!more && error != NULL) *error = in->error;
-        if (!more) return in->status;
+        /* The next piece may be long in coming. */
+        if (more) in->status = mrd__live_flush(&in->live, &in->error);
+        if (in->status != MRD_OK && error != NULL) *error = in->error;
+        if (in->status != MRD_OK) return in->status;
         if (got == 0) return MRD_OK;
     }
 }
@@ -66,6 +68,7 @@ static mrd_status finish(ingest *in, mrd_record_result *result, mrd_error *error
     if (!in->stopped)
         MRD__TRY(mrd__live_note(&in->live, MRD__RECORD_GAP,
                                 MRD__STR("{\"gap\":\"stop-missing\",\"adapter\":0}"), error));
+    MRD__TRY(mrd__live_flush(&in->live, error));
     mrd__recording_state state;
     mrd__recording_state_get(in->live.recording, &state);
     mrd__engine_counts counts = mrd__engine_counted(in->live.engine);
@@ -96,6 +99,7 @@ static mrd_status ingest_fd(int fd, const char *path, const char *dir, mrd_recor
     mrd__buf_reset(&target);
     if (status != MRD_OK) return status;
     in.live.wait_ns = MRD__LIVE_FILE_WAIT_NS;
+    in.live.batched = true;
     status = read_all(&in, fd, path, error);
     if (status == MRD_OK) status = finish(&in, result, error);
     mrd__live_destroy(&in.live);

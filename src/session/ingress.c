@@ -33,35 +33,47 @@ static mrd_status refuse_closed(const mrd__recording *recording, mrd_error *erro
     return mrd__fail_at(error, status, recording->failure.file, -1);
 }
 
+/* Under the lock: a promise of `need` bytes for so many records, waiting at most wait_ns for it.
+ * counted: a refusal counts as one of each. */
+static mrd_status wait_for_room(mrd__recording *recording, size_t need, uint64_t records,
+                                uint64_t wait_ns, bool counted, mrd_error *error)
+{
+    struct timespec end = {0}; /* the clock is asked only by who has to wait */
+    int rc = wait_ns == 0 ? ETIMEDOUT : 0;
+    while (why_closed(recording) == NULL && !mrd__ring_promise(&recording->ring, need)) {
+        if (rc == ETIMEDOUT) {
+            if (counted) recording->refused += records;
+            return mrd__fail(error, MRD_ERR_LIMIT, "ingress_full",
+                             "no room for %zu bytes: %zu of %zu wait for the writer", need,
+                             mrd__ring_used(&recording->ring) + recording->ring.credit,
+                             recording->ring.size);
+        }
+        if (end.tv_sec == 0) end = deadline_of(recording, wait_ns);
+        pthread_cond_signal(&recording->wake);
+        rc = pthread_cond_timedwait(&recording->room, &recording->lock, &end);
+    }
+    return why_closed(recording) != NULL ? refuse_closed(recording, error) : MRD_OK;
+}
+
+static mrd_status check_size(const mrd__recording *recording, size_t size, mrd_error *error)
+{
+    if (size <= MRD__RECORD_PAYLOAD_MAX && mrd__record_space(size) <= recording->ring.size)
+        return MRD_OK;
+    return mrd__fail(
+        error, MRD_ERR_LIMIT, "record_size", "a record of %zu bytes, allowed are %zu", size,
+        recording->ring.size < MRD__RECORD_MAX ? recording->ring.size - MRD__RECORD_HEAD
+                                               : MRD__RECORD_PAYLOAD_MAX);
+}
+
 mrd_status mrd__recording_room(mrd__recording *recording, size_t size, uint64_t wait_ns,
                                bool counted, mrd__room *room, mrd_error *error)
 {
     room->bytes = 0;
+    MRD__TRY(check_size(recording, size, error));
     size_t need = mrd__record_space(size);
-    if (size > MRD__RECORD_PAYLOAD_MAX || need > recording->ring.size)
-        return mrd__fail(
-            error, MRD_ERR_LIMIT, "record_size", "a record of %zu bytes, allowed are %zu", size,
-            recording->ring.size < MRD__RECORD_MAX ? recording->ring.size - MRD__RECORD_HEAD
-                                                   : MRD__RECORD_PAYLOAD_MAX);
-    mrd_status status = MRD_OK;
-    struct timespec end = deadline_of(recording, wait_ns);
     pthread_mutex_lock(&recording->lock);
-    int rc = wait_ns == 0 ? ETIMEDOUT : 0;
-    while (why_closed(recording) == NULL && !mrd__ring_promise(&recording->ring, need)) {
-        if (rc == ETIMEDOUT) {
-            status = mrd__fail(error, MRD_ERR_LIMIT, "ingress_full",
-                               "no room for %zu bytes: %zu of %zu wait for the writer", need,
-                               mrd__ring_used(&recording->ring) + recording->ring.credit,
-                               recording->ring.size);
-            if (counted) recording->refused++;
-            break;
-        }
-        pthread_cond_signal(&recording->wake);
-        rc = pthread_cond_timedwait(&recording->room, &recording->lock, &end);
-    }
-    if (status == MRD_OK && why_closed(recording) != NULL)
-        status = refuse_closed(recording, error);
-    else if (status == MRD_OK) {
+    mrd_status status = wait_for_room(recording, need, 1, wait_ns, counted, error);
+    if (status == MRD_OK) {
         room->bytes = need;
         recording->rooms++;
     }
@@ -80,12 +92,10 @@ void mrd__recording_room_return(mrd__recording *recording, mrd__room *room)
     room->bytes = 0;
 }
 
-void mrd__recording_reserve(mrd__recording *recording, mrd__room *room, mrd__record_type type,
-                            size_t size, mrd__slot *slot)
+/* Under the lock: the record's place, for good. */
+static mrd__ring_slot *reserve(mrd__recording *recording, size_t promised, mrd__record_type type,
+                               size_t size)
 {
-    mrd__assert(type >= MRD__RECORD_RAW && type < MRD__RECORD_CHECKPOINT);
-    mrd__assert(room->bytes >= mrd__record_space(size));
-    pthread_mutex_lock(&recording->lock);
     /* Before the tail moves: the writer must not see what was there before. */
     mrd__ring_slot *in = mrd__ring_at(&recording->ring, recording->ring.tail);
     atomic_store_explicit(&in->state, MRD__RING_RESERVED, memory_order_relaxed);
@@ -93,14 +103,37 @@ void mrd__recording_reserve(mrd__recording *recording, mrd__room *room, mrd__rec
     in->size = (uint32_t)size;
     in->type = type;
     in->sequence = recording->reserved;
-    (void)mrd__ring_put(&recording->ring, room->bytes, mrd__record_space(size));
+    return mrd__ring_put(&recording->ring, promised, mrd__record_space(size));
+}
+
+static void wake_if_half(mrd__recording *recording)
+{
+    if (mrd__ring_used(&recording->ring) > recording->ring.size / 2)
+        pthread_cond_signal(&recording->wake);
+}
+
+void mrd__recording_reserve(mrd__recording *recording, mrd__room *room, mrd__record_type type,
+                            size_t size, mrd__slot *slot)
+{
+    mrd__assert(type >= MRD__RECORD_RAW && type < MRD__RECORD_CHECKPOINT);
+    mrd__assert(room->bytes >= mrd__record_space(size));
+    pthread_mutex_lock(&recording->lock);
+    mrd__ring_slot *in = reserve(recording, room->bytes, type, size);
     recording->rooms--;
-    bool half = mrd__ring_used(&recording->ring) > recording->ring.size / 2;
-    if (half) pthread_cond_signal(&recording->wake);
-    *slot =
-        (mrd__slot){.sequence = recording->reserved, .payload = (uint8_t *)(in + 1), .size = size};
+    wake_if_half(recording);
+    *slot = (mrd__slot){.sequence = in->sequence, .payload = (uint8_t *)(in + 1), .size = size};
     pthread_mutex_unlock(&recording->lock);
     room->bytes = 0;
+}
+
+/* After slots became ready. */
+static void wake_writer(mrd__recording *recording, bool urgent)
+{
+    /* Sequentially consistent with the writer, which sets idle before it looks at the state. */
+    if (!urgent && atomic_load(&recording->idle) == 0) return;
+    pthread_mutex_lock(&recording->lock);
+    pthread_cond_signal(&recording->wake);
+    pthread_mutex_unlock(&recording->lock);
 }
 
 bool mrd__recording_commit(mrd__recording *recording, mrd__slot *slot)
@@ -110,13 +143,46 @@ bool mrd__recording_commit(mrd__recording *recording, mrd__slot *slot)
     uint32_t expected = MRD__RING_RESERVED;
     slot->payload = NULL;
     if (!atomic_compare_exchange_strong(&in->state, &expected, MRD__RING_READY)) return false;
-    /* Sequentially consistent with the writer, which sets idle before it looks at the state. */
-    if (urgent || atomic_load(&recording->idle) != 0) {
-        pthread_mutex_lock(&recording->lock);
-        pthread_cond_signal(&recording->wake);
-        pthread_mutex_unlock(&recording->lock);
-    }
+    wake_writer(recording, urgent);
     return true;
+}
+
+mrd_status mrd__recording_append_many(mrd__recording *recording, mrd__pending *records,
+                                      size_t count, const void *payloads, uint64_t wait_ns,
+                                      mrd_error *error)
+{
+    size_t need = 0;
+    bool urgent = false;
+    for (size_t i = 0; i < count; i++) {
+        MRD__TRY(check_size(recording, records[i].size, error));
+        need += mrd__record_space(records[i].size);
+    }
+    mrd__assert(count > 0 && need <= recording->ring.size);
+    pthread_mutex_lock(&recording->lock);
+    mrd_status status = wait_for_room(recording, need, count, wait_ns, true, error);
+    uint64_t at = recording->ring.tail;
+    for (size_t i = 0; i < count && status == MRD_OK; i++) {
+        size_t space = mrd__record_space(records[i].size);
+        mrd__assert(records[i].type >= MRD__RECORD_RAW && records[i].type < MRD__RECORD_CHECKPOINT);
+        records[i].sequence = reserve(recording, space, records[i].type, records[i].size)->sequence;
+    }
+    if (status == MRD_OK) wake_if_half(recording);
+    pthread_mutex_unlock(&recording->lock);
+    if (status != MRD_OK) return status;
+    mrd__ring_slot *first = mrd__ring_at(&recording->ring, at);
+    const uint8_t *from = payloads;
+    for (size_t i = 0; i < count; i++) {
+        mrd__ring_slot *in = mrd__ring_at(&recording->ring, at);
+        at += mrd__record_space(records[i].size);
+        if (records[i].size > 0) memcpy(in + 1, from, records[i].size);
+        from += records[i].size;
+        urgent = urgent || records[i].type == MRD__RECORD_LIFECYCLE;
+        /* Ours, and inside this call: nobody seals the session meanwhile. */
+        if (in != first) atomic_store_explicit(&in->state, MRD__RING_READY, memory_order_release);
+    }
+    atomic_store(&first->state, MRD__RING_READY); /* last: a writer that sleeps looks at it */
+    wake_writer(recording, urgent);
+    return MRD_OK;
 }
 
 mrd_status mrd__recording_append(mrd__recording *recording, mrd__record_type type,

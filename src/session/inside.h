@@ -14,12 +14,23 @@ struct mrd__derived {
     mrd__entry entry;
     int fd;
     char *path;
-    mrd__buf bytes; /* not yet written */
+    mrd__buf bytes; /* not yet handed over */
     uint32_t chain;
     mrd__sha256 hash;
     mrd_status status; /* the first failure, kept */
     mrd_error why;
     bool closed;
+
+    /* The thread that hashes and writes, from the first full buffer on; fd and hash are its own
+     * until it is joined. */
+    bool threaded;
+    pthread_t thread;
+    pthread_mutex_t lock; /* guards what follows */
+    pthread_cond_t turn;
+    mrd__buf handed; /* being written while `full` */
+    bool full, stop;
+    mrd_status failed;
+    mrd_error failure;
 };
 
 struct mrd__recording {

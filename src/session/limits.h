@@ -11,6 +11,9 @@
 #define MRD__SYNC_RECORDS 256
 /* ... or so many bytes: they are kept in memory until they are synced, to be written again. */
 #define MRD__SYNC_BYTES ((size_t)4 << 20)
+/* Of a backlog so much is written before the next is encoded: while it is in the cache, and so that
+ * the disk works meanwhile. */
+#define MRD__WRITE_AHEAD_BYTES ((size_t)512 << 10)
 /* Syncs that fail one after the other before the writer stops and says so. */
 #define MRD__SYNC_FAILURES 3
 #define MRD__CHECKPOINT_RECORDS 4096

@@ -23,6 +23,10 @@ typedef enum member {
     MEMBERS,
 } member;
 
+enum {
+    PLAIN_MEMBERS = 24, /* the known ones, and some that are ignored */
+};
+
 static const char *const names[MEMBERS] = {
     "sourceId",
     "kind",
@@ -269,18 +273,108 @@ static mrd_status take_members(reading *r)
 }
 
 /* What must be there, and what absent members mean. */
-static mrd_status complete(reading *r)
+static mrd_status complete(mrd__envelope *e, mrd_error *error)
 {
-    mrd__envelope *e = r->envelope;
     if (e->kind.size == 0)
-        return mrd__fail(r->error, MRD_ERR_FORMAT, "bad_line",
-                         "the line has no kind, allowed is %s", allowed_text);
+        return mrd__fail(error, MRD_ERR_FORMAT, "bad_line", "the line has no kind, allowed is %s",
+                         allowed_text);
     if (e->source_id.size == 0 && !mrd__str_is(e->kind, "stopped"))
-        return mrd__fail(r->error, MRD_ERR_FORMAT, "bad_line",
+        return mrd__fail(error, MRD_ERR_FORMAT, "bad_line",
                          "the line has no sourceId, allowed is %s", allowed_text);
     if (e->clock_domain.size == 0) e->clock_domain = MRD__STR("none");
     if (e->schema_id.size == 0) e->schema_id = e->kind;
     return MRD_OK;
+}
+
+/* ---- Lines as programs print them ---- */
+
+static bool plain_text(const mrd__json_member *in, mrd__str *out)
+{
+    *out = in->value.text;
+    return in->value.type == MRD__JSON_STRING && out->size > 0 && out->size <= LONGEST_NAME;
+}
+
+static bool plain_name(const mrd__json_member *in, const char *name)
+{
+    return in->value.type == MRD__JSON_STRING && mrd__str_is(in->value.text, name);
+}
+
+static bool plain_names(mrd__envelope *e, member m, const mrd__json_member *in)
+{
+    for (int i = 0; m == IDENTITY_STATUS && i < MRD__IDENTITIES; i++) {
+        if (!plain_name(in, mrd__identity_name(i))) continue;
+        e->identity = i;
+        return true;
+    }
+    for (int i = 0; m == SOURCE_ROLE && i < MRD__ROLES; i++) {
+        if (!plain_name(in, mrd__role_name(i))) continue;
+        e->role = i;
+        return true;
+    }
+    return false;
+}
+
+static bool plain_value(mrd__envelope *e, member m, const mrd__json_member *in)
+{
+    int64_t integer = (int64_t)in->number; /* where it is whole */
+    switch (m) {
+    case SOURCE_ID:
+        return plain_text(in, &e->source_id);
+    case KIND:
+        return plain_text(in, &e->kind);
+    case CLOCK_DOMAIN:
+        return plain_text(in, &e->clock_domain);
+    case SCHEMA_ID:
+        return plain_text(in, &e->schema_id);
+    case ADAPTER_SEQUENCE:
+        e->has_adapter_sequence = true;
+        e->adapter_sequence = in->number;
+        return in->whole;
+    case HOST_RECEIVE:
+        e->has_host_receive = true;
+        e->host_receive = (mrd__host_ns){integer};
+        return in->whole;
+    case SOURCE_TIMESTAMP:
+        e->has_source_time = true;
+        e->source_time = integer;
+        return in->whole;
+    case SOURCE_EPOCH:
+        e->source_epoch = in->number;
+        return in->whole;
+    case RECONNECT_GENERATION:
+        e->reconnect_generation = in->number;
+        return in->whole;
+    case TARGET_GENERATION:
+        e->target_generation = in->number;
+        return in->whole;
+    case PID:
+        e->pid = integer;
+        return in->whole;
+    case PAYLOAD:
+        if (in->value.type != MRD__JSON_NULL) e->payload = in->raw;
+        return true;
+    default:
+        return plain_names(e, m, in);
+    }
+}
+
+/* The whole line in one pass. False where anything is out of the common: then the reader above
+ * reads it anew, and has the reasons. */
+static bool read_plain(mrd__envelope *e, mrd__str line)
+{
+    mrd__json_member members[PLAIN_MEMBERS];
+    size_t count, at = 0;
+    unsigned seen = 0;
+    if (!mrd__json_members(line.data, line.size, &at, 0, members, PLAIN_MEMBERS, &count) ||
+        at != line.size)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        member m = member_of(members[i].key);
+        if (m == MEMBERS) continue;
+        if ((seen >> m & 1) != 0 || !plain_value(e, m, &members[i])) return false;
+        seen |= 1u << m;
+    }
+    return true;
 }
 
 /* The first byte that is NUL or part of no UTF-8. */
@@ -300,10 +394,13 @@ mrd_status mrd__envelope_from_json(mrd__envelope *envelope, mrd__str line, mrd__
                          "a line of %zu bytes, allowed are up to %zu", line.size,
                          MRD__ENVELOPE_LINE_MAX);
     MRD__TRY(check_text(line, error));
-    *envelope = (mrd__envelope){.source_epoch = 1, .target_generation = 1, .bytes = line};
+    const mrd__envelope empty = {.source_epoch = 1, .target_generation = 1, .bytes = line};
+    *envelope = empty;
     mrd__buf_clear(texts);
+    if (read_plain(envelope, line)) return complete(envelope, error);
+    *envelope = empty;
     reading r = {.envelope = envelope, .texts = texts, .error = error};
     mrd__json_init(&r.json, line.data, line.size);
     MRD__TRY(take_members(&r));
-    return complete(&r);
+    return complete(envelope, error);
 }

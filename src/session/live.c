@@ -85,54 +85,72 @@ void mrd__live_destroy(mrd__live *live)
 {
     mrd__engine_destroy(&live->engine);
     mrd__recording_destroy(&live->recording);
-    mrd__buf_reset(&live->payload);
+    mrd__buf_reset(&live->payloads);
     mrd__buf_reset(&live->texts);
+    mrd__vec_reset(&live->pending);
     mrd__vec_reset(&live->reasons);
 }
 
-/* Room; none within the waiting time is a refusal, which the recording counts and tells in a gap
- * of its own: *refused, and the session goes on. */
-static mrd_status get_room(mrd__live *live, size_t size, mrd__room *room, bool *refused,
-                           mrd_error *error)
+/* To the writer. No room within the waiting time is a refusal, which the recording counts and tells
+ * in a gap of its own: *refused, and the session goes on. */
+static mrd_status to_writer(mrd__live *live, bool *refused, mrd_error *error)
 {
     mrd_error why = {0};
-    mrd_status status = mrd__recording_room(live->recording, size, live->wait_ns, true, room, &why);
+    mrd_status status =
+        mrd__recording_append_many(live->recording, live->pending.data, live->pending.count,
+                                   live->payloads.data, live->wait_ns, &why);
     *refused = status == MRD_ERR_LIMIT && strcmp(why.code, "ingress_full") == 0;
     if (*refused) {
-        live->refused++;
+        live->refused += live->pending.count;
         return MRD_OK;
     }
     if (status != MRD_OK && error != NULL) *error = why;
     return status;
 }
 
-/* The payload in live->payload as a record: to the writer, then through the engine. */
-static mrd_status put(mrd__live *live, mrd__record_type type, mrd_error *error)
+static mrd_status to_engine(mrd__live *live, mrd_error *error)
 {
-    mrd__room room;
-    mrd__slot slot;
+    const uint8_t *payload = (const uint8_t *)live->payloads.data;
+    for (size_t i = 0; i < live->pending.count; i++) {
+        const mrd__pending *pending = &live->pending.data[i];
+        mrd__record record = {
+            .type = (uint16_t)pending->type,
+            .size = pending->size,
+            .sequence = pending->sequence,
+            .payload = payload,
+        };
+        MRD__TRY(mrd__engine_take(live->engine, &record, error));
+        payload += pending->size;
+    }
+    return MRD_OK;
+}
+
+mrd_status mrd__live_flush(mrd__live *live, mrd_error *error)
+{
     bool refused;
-    size_t size = live->payload.size;
-    MRD__TRY(get_room(live, size, &room, &refused, error));
-    if (refused) return MRD_OK;
-    mrd__recording_reserve(live->recording, &room, type, size, &slot);
-    memcpy(slot.payload, live->payload.data, size);
-    mrd__record record = {
-        .type = (uint16_t)type,
-        .size = (uint32_t)size,
-        .sequence = slot.sequence,
-        .payload = (const uint8_t *)live->payload.data,
-    };
-    mrd__recording_commit(live->recording, &slot);
-    return mrd__engine_take(live->engine, &record, error);
+    if (live->pending.count == 0) return MRD_OK;
+    mrd_status status = to_writer(live, &refused, error);
+    if (status == MRD_OK && !refused) status = to_engine(live, error);
+    live->pending.count = 0;
+    mrd__buf_clear(&live->payloads);
+    return status;
+}
+
+/* The payload in live->payloads from byte `from` on is a record. */
+static mrd_status put(mrd__live *live, mrd__record_type type, size_t from, mrd_error *error)
+{
+    mrd__pending pending = {.type = type, .size = (uint32_t)(live->payloads.size - from)};
+    mrd__vec_push(&live->pending, pending);
+    bool wait = live->batched && live->payloads.size < MRD__LIVE_BATCH_BYTES;
+    return wait ? MRD_OK : mrd__live_flush(live, error);
 }
 
 mrd_status mrd__live_line(mrd__live *live, mrd__str line, uint64_t size, bool ended,
                           const mrd__stamp *stamp, mrd__encoded *encoded, mrd_error *error)
 {
-    mrd__buf_clear(&live->payload);
-    *encoded = mrd__encode_line(line, size, ended, stamp, &live->texts, &live->payload);
-    MRD__TRY(put(live, encoded->type, error));
+    size_t from = live->payloads.size;
+    *encoded = mrd__encode_line(line, size, ended, stamp, &live->texts, &live->payloads);
+    MRD__TRY(put(live, encoded->type, from, error));
     if (ended || encoded->type != MRD__RECORD_DECODE_ERROR) return MRD_OK;
     /* The stream ended inside a record: what it would have said is not known. */
     return mrd__live_note(live, MRD__RECORD_GAP, MRD__STR("{\"gap\":\"record-cut\"}"), error);
@@ -141,23 +159,23 @@ mrd_status mrd__live_line(mrd__live *live, mrd__str line, uint64_t size, bool en
 mrd_status mrd__live_reading(mrd__live *live, const mrd__reading *reading, uint64_t host_ns,
                              mrd_error *error)
 {
-    mrd__buf_clear(&live->payload);
-    mrd__encode_reading(reading, host_ns, &live->payload);
-    return put(live, MRD__RECORD_RAW, error);
+    size_t from = live->payloads.size;
+    mrd__encode_reading(reading, host_ns, &live->payloads);
+    return put(live, MRD__RECORD_RAW, from, error);
 }
 
 mrd_status mrd__live_tick(mrd__live *live, uint64_t number, uint64_t host_ns, mrd_error *error)
 {
-    mrd__buf_clear(&live->payload);
-    mrd__encode_tick(number, host_ns, &live->payload);
-    return put(live, MRD__RECORD_RAW, error);
+    size_t from = live->payloads.size;
+    mrd__encode_tick(number, host_ns, &live->payloads);
+    return put(live, MRD__RECORD_RAW, from, error);
 }
 
 mrd_status mrd__live_note(mrd__live *live, mrd__record_type type, mrd__str json, mrd_error *error)
 {
-    mrd__buf_clear(&live->payload);
-    mrd__buf_str(&live->payload, json);
-    return put(live, type, error);
+    size_t from = live->payloads.size;
+    mrd__buf_str(&live->payloads, json);
+    return put(live, type, from, error);
 }
 
 mrd_status mrd__live_clocks(mrd__live *live, mrd_error *error)
@@ -220,9 +238,10 @@ static mrd_status seal(mrd__live *live, const mrd__finish *finish, mrd_error *er
 
 mrd_status mrd__live_finish(mrd__live *live, mrd__str end_event, bool *completed, mrd_error *error)
 {
-    if (live->refused > 0) mrd__live_incomplete(live, "refused");
     mrd__buf facts = {0};
-    mrd_status status = prepare(live, end_event, &facts, error);
+    mrd_status status = mrd__live_flush(live, error);
+    if (live->refused > 0) mrd__live_incomplete(live, "refused");
+    if (status == MRD_OK) status = prepare(live, end_event, &facts, error);
     mrd__finish finish = {
         .end_event = end_event,
         .facts = facts.data,

@@ -13,11 +13,17 @@
 /* A file that is taken in can wait, and loses nothing by it. */
 #define MRD__LIVE_FILE_WAIT_NS UINT64_C(3600000000000)
 
+/* Payloads that wait for each other: a lock a record costs more than the record; small enough to
+ * stay in the nearest caches until they are copied and projected. */
+#define MRD__LIVE_BATCH_BYTES ((size_t)64 << 10)
+
 typedef struct mrd__live {
     mrd__recording *recording;
     mrd__engine *engine;
     mrd__derived *domain, *metrics;
-    mrd__buf payload, texts;        /* scratch */
+    mrd__buf payloads, texts;       /* of `pending`; scratch */
+    MRD__VEC(mrd__pending) pending; /* not yet given to the writer */
+    bool batched;                   /* they may wait for each other (see mrd__live_flush) */
     uint64_t wait_ns;               /* as above; create sets the first */
     uint64_t refused;               /* readings that found no room */
     MRD__VEC(const char *) reasons; /* static: why it cannot be sealed as completed */
@@ -37,6 +43,10 @@ MRD_MUST_CHECK mrd_status mrd__live_reading(mrd__live *live, const mrd__reading 
                                             uint64_t host_ns, mrd_error *error);
 MRD_MUST_CHECK mrd_status mrd__live_tick(mrd__live *live, uint64_t number, uint64_t host_ns,
                                          mrd_error *error);
+/* With live->batched, records go on in batches of MRD__LIVE_BATCH_BYTES, one lock each: until then
+ * they are in no file and not counted. This gives what waits to the writer and the engine; finish
+ * does it, too. */
+MRD_MUST_CHECK mrd_status mrd__live_flush(mrd__live *live, mrd_error *error);
 /* A record of another type: LIFECYCLE, CLOCK, GAP; a JSON object. */
 MRD_MUST_CHECK mrd_status mrd__live_note(mrd__live *live, mrd__record_type type, mrd__str json,
                                          mrd_error *error);

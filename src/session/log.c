@@ -39,8 +39,7 @@ static void count_record(mrd__log *log, mrd__log_mark *mark, size_t from, size_t
 {
     const char *record = log->tail.data + from;
     uint8_t leaf[32];
-    mrd__sha256_add(&mark->hash, record, size);
-    mrd__merkle_leaf(record, size, leaf);
+    mrd__sha256_add_leaf(&mark->hash, record, size, leaf);
     mrd__merkle_add(&mark->merkle, leaf);
     mark->bytes += size;
     mark->records++;
@@ -201,6 +200,7 @@ static void encode_again(mrd__log *log)
     mrd__buf old = log->tail;
     log->tail = (mrd__buf){0};
     log->written = 0;
+    log->ahead = 0;
     log->unsynced = 0;
     log->now = log->synced;
     log->flag = true;
@@ -288,11 +288,23 @@ static mrd_status write_tail(mrd__log *log, mrd_error *error)
     return status;
 }
 
+void mrd__log_write_ahead(mrd__log *log)
+{
+    const mrd__files *files = log->o.files;
+    size_t done = log->written > log->ahead ? log->written : log->ahead;
+    if (log->tail.size - done < MRD__WRITE_AHEAD_BYTES) return;
+    log->ahead = log->tail.size;
+    if (log->fd < 0 || log->end_at_synced) return; /* the step's to mend */
+    if (write_tail(log, NULL) != MRD_OK) return;   /* and this to try again, and to tell */
+    if (files->begin_sync != NULL) files->begin_sync(files->ctx, log->fd);
+}
+
 static void all_synced(mrd__log *log)
 {
     log->synced = log->now;
     mrd__buf_clear(&log->tail);
     log->written = 0;
+    log->ahead = 0;
     log->unsynced = 0;
     log->urgent = false;
     log->flag = true;
@@ -392,6 +404,7 @@ static mrd__log_mark mark_of_written(mrd__log *log)
 mrd_status mrd__log_give_up(mrd__log *log, mrd_error *error)
 {
     const mrd__files *files = log->o.files;
+    log->ahead = 0;
     if (log->fd < 0) {
         /* No segment could be begun: the closed ones are all there is. */
         mrd__buf_clear(&log->tail);

@@ -56,6 +56,7 @@ typedef struct mrd__log {
     bool end_at_synced; /* the segment's sync failed and it is not closed yet */
     mrd__buf tail;      /* encoded since the last sync */
     size_t written;     /* bytes of tail that are in the file */
+    size_t ahead;       /* bytes of tail when writing ahead was tried last */
     uint64_t unsynced;  /* records in tail */
     uint32_t failures;  /* syncs failed one after the other */
     uint64_t sync_failures;
@@ -73,6 +74,8 @@ void mrd__log_reset(mrd__log *log);
 void mrd__log_append(mrd__log *log, unsigned type, unsigned flags, uint64_t sequence,
                      const void *payload, size_t size);
 void mrd__log_gap(mrd__log *log, mrd__gap_code code, uint64_t a, uint64_t b);
+/* Write what is encoded where that is much, before the step; the step says whether it worked. */
+void mrd__log_write_ahead(mrd__log *log);
 /* As much is encoded as goes before the next step: a sync's bytes, or a segment's. */
 bool mrd__log_wants_step(const mrd__log *log);
 /* When the next sync is due, ns; UINT64_MAX: nothing waits for one. */

@@ -4,6 +4,10 @@
 
 #include <string.h>
 
+enum {
+    PLAIN_MEMBERS = 32, /* more than any kind has */
+};
+
 mrd__reading_value mrd__projector_value(mrd__str text, unsigned json_type, bool nonstandard)
 {
     mrd__reading_value value = {.given = MRD__GIVEN_UNSUPPORTED};
@@ -67,7 +71,8 @@ static void take_common(applying *a, mrd__str name, const mrd__json_token *token
     }
 }
 
-static void take_field(applying *a, uint32_t at, const mrd__json_token *token)
+static void take_field(applying *a, uint32_t at, const mrd__json_token *token,
+                       const mrd__reading_value *known)
 {
     field_value *value = &a->values[at];
     if (value->value.given != MRD__GIVEN_ABSENT) {
@@ -75,11 +80,32 @@ static void take_field(applying *a, uint32_t at, const mrd__json_token *token)
         *value = (field_value){.value = {.given = MRD__GIVEN_UNSUPPORTED}};
         return;
     }
-    value->value = mrd__projector_value(token->text, token->type, token->nonstandard);
+    value->value =
+        known != NULL ? *known : mrd__projector_value(token->text, token->type, token->nonstandard);
     value->is_true = token->type == MRD__JSON_TRUE;
     value->is_false = token->type == MRD__JSON_FALSE;
     if (token->type == MRD__JSON_STRING) value->text = text_of(a, token);
     if (token->type == MRD__JSON_NUMBER) value->text = token->text;
+}
+
+/* A payload as programs print it, in one pass. False: nothing was taken. */
+static bool take_plain(applying *a, stream_state *s, mrd__str payload)
+{
+    mrd__json_member members[PLAIN_MEMBERS];
+    size_t count, end = 0;
+    if (!mrd__json_members(payload.data, payload.size, &end, 0, members, PLAIN_MEMBERS, &count))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const mrd__json_member *m = &members[i];
+        mrd__reading_value whole = {.given = MRD__GIVEN_INTEGER};
+        whole.number.integer = (int64_t)m->number;
+        uint32_t at = field_of(s, m->key);
+        if (at < FIELDS_MAX)
+            take_field(a, at, &m->value, m->whole ? &whole : NULL);
+        else
+            take_common(a, m->key, &m->value, m->raw);
+    }
+    return true;
 }
 
 void mrd__projector_payload(applying *a)
@@ -88,7 +114,7 @@ void mrd__projector_payload(applying *a)
     mrd__str payload = a->envelope->payload;
     mrd__buf_clear(&a->p->scratch);
     s->next_field = s->next_field >= s->field_count ? 0 : s->next_field;
-    if (payload.size == 0) return;
+    if (payload.size == 0 || take_plain(a, s, payload)) return;
     mrd__json json;
     mrd__json_init(&json, payload.data, payload.size);
     bool good = mrd__json_next(&json).type == MRD__JSON_OBJECT;
@@ -101,7 +127,7 @@ void mrd__projector_payload(applying *a)
         mrd__str name = text_of(a, &key);
         uint32_t at = field_of(s, name);
         if (at < FIELDS_MAX)
-            take_field(a, at, &value);
+            take_field(a, at, &value, NULL);
         else
             take_common(a, name, &value,
                         (mrd__str){payload.data + value.offset, json.at - value.offset});

@@ -57,6 +57,7 @@ static void take_ready(mrd__recording *recording, uint64_t tail, uint64_t refuse
             continue;
         }
         mrd__log_append(&recording->log, slot->type, 0, slot->sequence, slot + 1, slot->size);
+        mrd__log_write_ahead(&recording->log);
         recording->at += mrd__record_space(slot->size);
     }
 }

@@ -85,6 +85,21 @@ MRD_MUST_CHECK mrd_status mrd__recording_append(mrd__recording *recording, mrd__
                                                 const mrd__str *parts, size_t count,
                                                 uint64_t *sequence, mrd_error *error);
 
+/* Records that go in together. */
+typedef struct mrd__pending {
+    mrd__record_type type;
+    uint32_t size;     /* of the payload */
+    uint64_t sequence; /* filled: as in mrd__slot */
+} mrd__pending;
+
+/* Many records with one lock: their payloads lie one behind the other. Waits at most wait_ns for
+ * room for all of them; none is refused as one each (and counted). Altogether at most half the
+ * ingress. No finish may run meanwhile. */
+MRD_MUST_CHECK mrd_status mrd__recording_append_many(mrd__recording *recording,
+                                                     mrd__pending *records, size_t count,
+                                                     const void *payloads, uint64_t wait_ns,
+                                                     mrd_error *error);
+
 /* ---- Progress ---- */
 
 typedef struct mrd__recording_state {

@@ -1,5 +1,6 @@
 /* From what was counted to numbers: one division each, at the end. */
 #include "session/report_state.h"
+#include "session/sort.h"
 
 #include "session/registry.h"
 
@@ -28,14 +29,6 @@ static mrd__measured whole(__int128 value, uint64_t n)
     if (value >= INT64_MIN && value <= INT64_MAX)
         return mrd__measured_integer((int64_t)value, n_of(n));
     return mrd__measured_real((double)value, n_of(n));
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x, y;
-    memcpy(&x, a, sizeof x);
-    memcpy(&y, b, sizeof y);
-    return x < y ? -1 : x > y;
 }
 
 /* h = p (N - 1), linear between its neighbours; percent and N - 1 are integers, so h is exact. */
@@ -137,7 +130,7 @@ static void add_rows(const mrd__session_report *r, const series_stats *s, mrd__r
     double *sorted = mrd__new_array(double, n);
     mrd__metric_row row = {.series = s->series, .readings = s->readings, .last = s->last};
     if (n > 0) memcpy(sorted, s->values.data, n * sizeof *sorted);
-    if (n > 0) qsort(sorted, n, sizeof *sorted, by_value);
+    mrd__sort_doubles(sorted, n);
     fill_range(s, sorted, &row);
     row.mean = mean_of(s);
     row.p50 = percentile(s, sorted, 50);
