@@ -2,6 +2,7 @@
 #include "base/assert.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdalign.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -95,53 +96,170 @@ char *mrd__strndup(const char *text, size_t size)
     return copy;
 }
 
-static size_t page_size(void)
+/* ---- Pages ---- */
+
+static size_t whole_pages(size_t size)
 {
-    return (size_t)sysconf(_SC_PAGESIZE);
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    return (size + page - 1) & ~(page - 1);
 }
 
 /* The kernel puts a mapping on a huge page's border only when its size is a whole number of
- * them. */
-static size_t mapped_size(size_t size)
+ * them: what is too much goes back at once. */
+static void *map_pages(size_t size)
 {
-    if (size < HUGE_FROM || size > SIZE_MAX - HUGE_PAGE) return size;
-    return (size + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
+    if (size > SIZE_MAX - HUGE_PAGE) exhausted(size);
+    size_t wanted = whole_pages(size), mapped = wanted;
+    if (size >= HUGE_FROM) mapped = (size + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
+    char *block = mmap(NULL, mapped, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (block == MAP_FAILED) exhausted(size);
+    if (mapped > wanted) (void)munmap(block + wanted, mapped - wanted);
+    return block;
+}
+
+static void unmap_pages(void *block, size_t size)
+{
+    int rc = munmap(block, whole_pages(size));
+    mrd__assert(rc == 0);
 }
 
 void *mrd__pages_alloc(size_t size)
 {
-    if (size == 0) return NULL;
-    size = mapped_size(size);
-    void *block = mmap(NULL, size, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (block == MAP_FAILED) exhausted(size);
-    return advise(block, size);
+    return size == 0 ? NULL : advise(map_pages(size), size);
 }
 
 void *mrd__pages_reserve(size_t size)
 {
-    if (size == 0) return NULL;
-    void *block = mmap(NULL, mapped_size(size), PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (block == MAP_FAILED) exhausted(size);
-    return block;
+    return size == 0 ? NULL : map_pages(size);
 }
 
 void mrd__pages_free(void *block, size_t size)
 {
-    if (block == NULL) return;
-    int rc = munmap(block, mapped_size(size));
+    if (block != NULL) unmap_pages(block, size);
+}
+
+/* ---- Pages used again ----
+ *
+ * A page that the kernel hands out is cleared; in a virtual machine it is often not even there
+ * before its first use, and entered into one more table at its first use at an address: 1 to 10 us
+ * for each 4 KiB, by one processor at a time. So what one step has done with is kept where it is,
+ * neighbours joined, and the next step's memory is cut out of it. */
+
+typedef struct range {
+    char *at;
+    size_t size;
+} range;
+
+static struct {
+    pthread_mutex_t lock;
+    MRD__VEC(range) ranges; /* by address, none touches the next */
+    size_t size;            /* of all */
+    uint32_t users;
+} kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void lock_kept(void)
+{
+    int rc = pthread_mutex_lock(&kept.lock);
     mrd__assert(rc == 0);
 }
 
-void mrd__pages_release(void *block, size_t from, size_t to)
+static void unlock_kept(void)
 {
-    size_t page = page_size();
-    size_t first = (from + page - 1) / page * page;
-    size_t last = to / page * page;
-    if (block == NULL || first >= last) return;
-    int rc = madvise((char *)block + first, last - first, MADV_DONTNEED);
+    int rc = pthread_mutex_unlock(&kept.lock);
     mrd__assert(rc == 0);
+}
+
+static void drop_range(size_t index)
+{
+    kept.ranges.count--;
+    for (size_t i = index; i < kept.ranges.count; i++)
+        kept.ranges.data[i] = kept.ranges.data[i + 1];
+}
+
+static void add_range(char *at, size_t size)
+{
+    size_t index = kept.ranges.count;
+    while (index > 0 && kept.ranges.data[index - 1].at > at)
+        index--;
+    range *list = kept.ranges.data;
+    bool before = index > 0 && list[index - 1].at + list[index - 1].size == at;
+    bool after = index < kept.ranges.count && at + size == list[index].at;
+    kept.size += size;
+    if (before) {
+        list[index - 1].size += size + (after ? list[index].size : 0);
+        if (after) drop_range(index);
+        return;
+    }
+    if (after) {
+        list[index] = (range){at, size + list[index].size};
+        return;
+    }
+    mrd__vec_push(&kept.ranges, ((range){at, size}));
+    for (size_t i = kept.ranges.count - 1; i > index; i--)
+        kept.ranges.data[i] = kept.ranges.data[i - 1];
+    kept.ranges.data[index] = (range){at, size};
+}
+
+/* From the front of the smallest range that holds it; NULL without one. */
+static void *cut_range(size_t size)
+{
+    size_t best = kept.ranges.count;
+    for (size_t i = 0; i < kept.ranges.count; i++)
+        if (kept.ranges.data[i].size >= size &&
+            (best == kept.ranges.count || kept.ranges.data[i].size < kept.ranges.data[best].size))
+            best = i;
+    if (best == kept.ranges.count) return NULL;
+    range *own = &kept.ranges.data[best];
+    char *block = own->at;
+    kept.size -= size;
+    *own = (range){block + size, own->size - size};
+    if (own->size == 0) drop_range(best);
+    return block;
+}
+
+void *mrd__pages_take(size_t size)
+{
+    if (size < PRESENT_FROM) return mrd__pages_alloc(size);
+    lock_kept();
+    void *block = cut_range(whole_pages(size));
+    unlock_kept();
+    return block != NULL ? block : mrd__pages_alloc(size);
+}
+
+void mrd__pages_give(void *block, size_t size)
+{
+    if (block == NULL) return;
+    size = whole_pages(size);
+    lock_kept();
+    bool keep = size >= PRESENT_FROM && (kept.users > 0 || kept.size + size <= MRD__PAGES_KEPT);
+    if (keep) add_range(block, size);
+    unlock_kept();
+    if (!keep) unmap_pages(block, size);
+}
+
+void mrd__pages_keep(void)
+{
+    lock_kept();
+    kept.users++;
+    unlock_kept();
+}
+
+void mrd__pages_done(void)
+{
+    lock_kept();
+    mrd__assert(kept.users > 0);
+    kept.users--;
+    while (kept.users == 0 && kept.size > MRD__PAGES_KEPT) {
+        range *last = &kept.ranges.data[kept.ranges.count - 1];
+        size_t over = kept.size - MRD__PAGES_KEPT;
+        size_t cut = over < last->size ? over : last->size;
+        unmap_pages(last->at + last->size - cut, cut);
+        last->size -= cut;
+        kept.size -= cut;
+        if (last->size == 0) kept.ranges.count--;
+    }
+    unlock_kept();
 }
 
 void *mrd__vec_grow(void *data, size_t *capacity, size_t need, size_t item)

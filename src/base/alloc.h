@@ -14,14 +14,21 @@ void mrd__free(void *block);                       /* accepts NULL */
 char *mrd__strndup(const char *text, size_t size); /* NUL-terminated copy */
 
 /* Large page-aligned memory straight from the kernel, zeroed, lazily backed. size 0 gives NULL.
- * Use for columns: untouched pages cost nothing, and pages can be given back early. */
+ * Use for columns: untouched pages cost nothing, */
 void *mrd__pages_alloc(size_t size);
 /* The same for tables of which little is ever touched: no page is made before its use, and then a
  * small one. Freed like the others. */
 void *mrd__pages_reserve(size_t size);
 void mrd__pages_free(void *block, size_t size);
-/* Give the whole pages inside [block+from, block+to) back to the kernel; they read as zero then. */
-void mrd__pages_release(void *block, size_t from, size_t to);
+/* Memory like that of mrd__pages_alloc whose bytes are undefined: what was given is used again, which
+ * saves finding and clearing pages. Freed or given like the others, wherever it came from. */
+void *mrd__pages_take(size_t size);
+void mrd__pages_give(void *block, size_t size);
+/* From keep to done (they nest, in any thread) all that is given is kept, after that as much as
+ * a small file takes. */
+#define MRD__PAGES_KEPT ((size_t)64 << 20)
+void mrd__pages_keep(void);
+void mrd__pages_done(void);
 
 #define mrd__new(type) ((type *)mrd__calloc(1, sizeof(type)))
 #define mrd__new_array(type, count) ((type *)mrd__calloc((count), sizeof(type)))

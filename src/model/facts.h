@@ -125,6 +125,8 @@ static inline mrd__fact *mrd__shard_fact(const mrd__shard *shard, uint64_t index
 {
     return &shard->blocks.data[index / MRD__FACT_BLOCK][index % MRD__FACT_BLOCK];
 }
+/* The facts' memory is not needed any more and serves what comes next (mrd__pages_give). */
+void mrd__shard_give_facts(mrd__shard *shard);
 /* Side record of fact.extra, which is index + 1. */
 static inline const mrd__side *mrd__shard_side_of(const mrd__shard *shard, uint32_t extra)
 {

@@ -31,24 +31,24 @@ const char *mrd__track_kind_name(mrd__track_kind kind)
 static void free_columns(mrd__store *store)
 {
     mrd__slices *s = &store->slices;
-    mrd__pages_free(s->start, s->count * sizeof *s->start);
-    mrd__pages_free(s->end, s->count * sizeof *s->end);
-    mrd__pages_free(s->name, s->count * sizeof *s->name);
-    mrd__pages_free(s->category, s->count * sizeof *s->category);
-    mrd__pages_free(s->parent, s->count * sizeof *s->parent);
-    mrd__pages_free(s->args, s->count * sizeof *s->args);
-    mrd__pages_free(s->flags, s->count * sizeof *s->flags);
-    mrd__pages_free(s->order, s->count * sizeof *s->order);
+    mrd__pages_give(s->start, s->count * sizeof *s->start);
+    mrd__pages_give(s->end, s->count * sizeof *s->end);
+    mrd__pages_give(s->name, s->count * sizeof *s->name);
+    mrd__pages_give(s->category, s->count * sizeof *s->category);
+    mrd__pages_give(s->parent, s->count * sizeof *s->parent);
+    mrd__pages_give(s->args, s->count * sizeof *s->args);
+    mrd__pages_give(s->flags, s->count * sizeof *s->flags);
+    mrd__pages_give(s->order, s->count * sizeof *s->order);
     mrd__instants *i = &store->instants;
-    mrd__pages_free(i->time, i->count * sizeof *i->time);
-    mrd__pages_free(i->name, i->count * sizeof *i->name);
-    mrd__pages_free(i->category, i->count * sizeof *i->category);
-    mrd__pages_free(i->args, i->count * sizeof *i->args);
-    mrd__pages_free(i->order, i->count * sizeof *i->order);
+    mrd__pages_give(i->time, i->count * sizeof *i->time);
+    mrd__pages_give(i->name, i->count * sizeof *i->name);
+    mrd__pages_give(i->category, i->count * sizeof *i->category);
+    mrd__pages_give(i->args, i->count * sizeof *i->args);
+    mrd__pages_give(i->order, i->count * sizeof *i->order);
     mrd__counters *c = &store->counters;
-    mrd__pages_free(c->time, c->count * sizeof *c->time);
-    mrd__pages_free(c->value, c->count * sizeof *c->value);
-    mrd__pages_free(c->order, c->count * sizeof *c->order);
+    mrd__pages_give(c->time, c->count * sizeof *c->time);
+    mrd__pages_give(c->value, c->count * sizeof *c->value);
+    mrd__pages_give(c->order, c->count * sizeof *c->order);
     mrd__pyramid_reset(&c->pyramid);
 }
 
@@ -80,7 +80,7 @@ void mrd__store_destroy(mrd__store **store)
     mrd__free(s->process_names);
     mrd__free(s->threads);
     mrd__free(s->tracks);
-    mrd__pages_free(s->flows, s->flow_count * sizeof *s->flows);
+    mrd__pages_give(s->flows, s->flow_count * sizeof *s->flows);
     mrd__free(s->flow_by_from);
     mrd__free(s->flow_by_to);
     mrd__free(s->exact_slices.data);

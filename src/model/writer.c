@@ -88,17 +88,23 @@ mrd__shard *mrd__writer_shard(mrd__writer *writer, uint32_t file)
 void mrd__shard_free_sides(mrd__shard *shard)
 {
     for (size_t i = 0; i < shard->side_blocks.count; i++)
-        mrd__pages_free(shard->side_blocks.data[i], MRD__SIDE_BLOCK_BYTES);
+        mrd__pages_give(shard->side_blocks.data[i], MRD__SIDE_BLOCK_BYTES);
     mrd__vec_reset(&shard->side_blocks);
     mrd__vec_reset(&shard->halves);
     shard->side_count = 0;
 }
 
-void mrd__shard_destroy(mrd__shard *shard)
+void mrd__shard_give_facts(mrd__shard *shard)
 {
     for (size_t i = 0; i < shard->blocks.count; i++)
-        mrd__pages_free(shard->blocks.data[i], MRD__FACT_BLOCK_BYTES);
+        mrd__pages_give(shard->blocks.data[i], MRD__FACT_BLOCK_BYTES);
     mrd__vec_reset(&shard->blocks);
+    shard->at = shard->stop = NULL;
+}
+
+void mrd__shard_destroy(mrd__shard *shard)
+{
+    mrd__shard_give_facts(shard);
     mrd__pool_reset(&shard->pool);
     mrd__vec_reset(&shard->threads);
     mrd__free(shard->thread_slots);

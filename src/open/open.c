@@ -106,9 +106,11 @@ mrd_status mrd__open(const char *const *paths, size_t count, const mrd_open_opti
     if (threads == 0) threads = mrd__cores();
     mrd__inputs inputs = {0};
     mrd__plan plan = {0};
+    mrd__pages_keep();
     mrd_status status = open_inputs(paths, count, options, threads, &inputs, error);
     if (status == MRD_OK) status = open_all(&inputs, &plan, options, threads, out, error);
     mrd__plan_reset(&plan);
     mrd__inputs_reset(&inputs);
+    mrd__pages_done();
     return status;
 }

@@ -69,7 +69,7 @@ static void end(mrd__sealing *seal)
     mrd__vec_reset(&seal->metas);
     mrd__vec_reset(&seal->groups);
     mrd__points_reset(&seal->points);
-    mrd__pages_free(seal->lane, seal->item_count * sizeof *seal->lane);
+    mrd__pages_give(seal->lane, seal->item_count * sizeof *seal->lane);
     pthread_mutex_destroy(&seal->lock);
     mrd__writer_destroy(&seal->writer);
 }

@@ -74,7 +74,7 @@ static void group_points(binding *b)
         sum += own;
     }
     b->thread_first[seal->threads.count] = sum;
-    b->points = mrd__pages_alloc(count * sizeof(mrd__flow_point *));
+    b->points = mrd__pages_take(count * sizeof(mrd__flow_point *));
     for (size_t i = 0; i < count; i++)
         if (points[i].thread != MRD__NONE) b->points[next[points[i].thread]++] = &points[i];
     mrd__free(next);
@@ -101,7 +101,7 @@ static void store_flows(const mrd__sealing *seal, const mrd__flow_links *links)
 {
     mrd__store *store = seal->store;
     store->flow_count = links->count;
-    store->flows = mrd__pages_alloc(links->count * sizeof *store->flows);
+    store->flows = mrd__pages_take(links->count * sizeof *store->flows);
     for (size_t i = 0; i < links->count; i++) {
         const mrd__flow_point *from = &seal->points.data[links->data[i].from];
         const mrd__flow_point *to = &seal->points.data[links->data[i].to];
@@ -125,10 +125,10 @@ void mrd__seal_flows(mrd__sealing *seal, uint32_t workers)
         const mrd__flow_end *end = &seal->flow_ends.data[i];
         if (end->slice != MRD__NONE) mrd__seal_bind_v2(seal, end->end, end->slice);
     }
-    binding b = {.seal = seal, .room = mrd__pages_alloc(4 * count * sizeof *b.room)};
+    binding b = {.seal = seal, .room = mrd__pages_take(4 * count * sizeof *b.room)};
     group_points(&b);
     mrd__parallel_for(workers, seal->groups.count, bind_group, &b);
-    mrd__pages_free(b.points, count * sizeof(mrd__flow_point *));
+    mrd__pages_give(b.points, count * sizeof(mrd__flow_point *));
     mrd__free(b.thread_first);
     mrd__flow_links links = {0};
     const mrd__merge_plan *plan = seal->writer->plan;
@@ -139,5 +139,5 @@ void mrd__seal_flows(mrd__sealing *seal, uint32_t workers)
     store->flow_by_from = mrd__new_array(uint32_t, store->flow_count);
     store->flow_by_to = mrd__new_array(uint32_t, store->flow_count);
     mrd__parallel_for(workers, 2, sort_flows, &b);
-    mrd__pages_free(b.room, 4 * count * sizeof *b.room);
+    mrd__pages_give(b.room, 4 * count * sizeof *b.room);
 }

@@ -8,7 +8,7 @@
  *   items    [ g0: span0 span1 | g1: span0 span1 | ...]
  *
  * Groups of threads and instants are numbered by slot; counters and async keys are found by a hash
- * table of the span. What was moved is given back to the system on the way. */
+ * table of the span. The pages of what was moved serve the steps that follow. */
 #include "open/sealing_group.h"
 
 #include "base/assert.h"
@@ -359,36 +359,12 @@ static void move_fact(const mrd__sealing *seal, const mrd__joined *chunk, const 
     if (fact->extra != 0) item->marks |= MRD__ITEM_FLOW;
 }
 
-/* Facts of a shard that were moved and not given back yet. */
-typedef struct moved_range {
-    uint64_t from, to;
-} moved_range;
-
-/* Blocks go back whole: a part of a huge page would first be split into small ones. */
-static void give_back(const mrd__joined *chunk, moved_range *moved, uint64_t from, uint64_t to)
-{
-    if (moved->to != from) {
-        uint64_t border = (from + MRD__FACT_BLOCK - 1) / MRD__FACT_BLOCK * MRD__FACT_BLOCK;
-        moved->from = border;
-    }
-    moved->to = to;
-    for (; moved->from + MRD__FACT_BLOCK <= to; moved->from += MRD__FACT_BLOCK)
-        mrd__pages_release(chunk->shard->blocks.data[moved->from / MRD__FACT_BLOCK], 0,
-                           MRD__FACT_BLOCK_BYTES);
-}
-
 void mrd__span_move(mrd__sealing *seal, mrd__span *span)
 {
-    moved_range *moved = mrd__new_array(moved_range, seal->writer->shards.count);
     for (size_t c = span->first; c < span->end; c++) {
         const mrd__joined *chunk = &seal->chunks.data[c];
-        uint64_t from = chunk->first;
         for (uint64_t i = chunk->first; i < chunk->end; i++) {
             const mrd__fact *fact = mrd__shard_fact(chunk->shard, i);
-            if (i - from == MRD__FACT_BLOCK) { /* a long chunk */
-                give_back(chunk, &moved[chunk->shard_index], from, i);
-                from = i;
-            }
             if (fact->thread == MRD__NONE) continue;
             uint64_t *cursor = fact->thread < span->fixed
                                    ? &span->cursor[fact->thread]
@@ -396,7 +372,5 @@ void mrd__span_move(mrd__sealing *seal, mrd__span *span)
             uint32_t order = chunk->base + (uint32_t)(i - chunk->first);
             move_fact(seal, chunk, fact, order, &seal->items[(*cursor)++]);
         }
-        give_back(chunk, &moved[chunk->shard_index], from, chunk->end);
     }
-    mrd__free(moved);
 }

@@ -43,7 +43,7 @@ void mrd__seal_touch(uint32_t workers, const mrd__block *blocks, size_t count)
 
 void *mrd__seal_pages(uint32_t workers, size_t size)
 {
-    mrd__block block = {mrd__pages_alloc(size), size};
+    mrd__block block = {mrd__pages_take(size), size};
     mrd__seal_touch(workers, &block, 1);
     return block.data;
 }
@@ -51,9 +51,9 @@ void *mrd__seal_pages(uint32_t workers, size_t size)
 void mrd__points_reserve(mrd__point_list *list, size_t count)
 {
     if (count <= list->capacity) return;
-    mrd__flow_point *data = mrd__pages_alloc(count * sizeof *data);
+    mrd__flow_point *data = mrd__pages_take(count * sizeof *data);
     if (list->count > 0) memcpy(data, list->data, list->count * sizeof *data);
-    mrd__pages_free(list->data, list->capacity * sizeof *list->data);
+    mrd__pages_give(list->data, list->capacity * sizeof *list->data);
     list->data = data;
     list->capacity = count;
 }
@@ -67,6 +67,6 @@ void mrd__points_push(mrd__point_list *list, mrd__flow_point point)
 
 void mrd__points_reset(mrd__point_list *list)
 {
-    mrd__pages_free(list->data, list->capacity * sizeof *list->data);
+    mrd__pages_give(list->data, list->capacity * sizeof *list->data);
     *list = (mrd__point_list){0};
 }

@@ -7,9 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RELEASE_STEP ((size_t)2 << 20)                       /* a huge page */
-#define RELEASE_ITEMS (2 * RELEASE_STEP / sizeof(mrd__item)) /* given back at once when placed */
-
 /* ---- Args of pairs ---- */
 
 static mrd__text_blob *blob_with_room(mrd__seal_worker *worker, size_t size)
@@ -102,8 +99,8 @@ static int compare_flow_ends(const void *left, const void *right)
 void mrd__seal_pair(mrd__sealing *seal)
 {
     size_t size = seal->item_count * sizeof(uint32_t);
-    seal->parent = mrd__pages_alloc(size);
-    seal->lane = mrd__pages_alloc(size);
+    seal->parent = mrd__pages_take(size);
+    seal->lane = mrd__pages_take(size);
     mrd__seal_touch(seal->workers, (mrd__block[]){{seal->parent, size}, {seal->lane, size}}, 2);
     mrd__parallel_for(seal->workers, seal->groups.count, pair_group, seal);
     for (uint32_t w = 0; w < seal->workers; w++) {
@@ -209,24 +206,24 @@ void mrd__seal_tracks(mrd__sealing *seal)
 static void alloc_columns(mrd__store *store, uint32_t workers)
 {
     mrd__slices *s = &store->slices;
-    s->start = mrd__pages_alloc(s->count * sizeof *s->start);
-    s->end = mrd__pages_alloc(s->count * sizeof *s->end);
-    s->name = mrd__pages_alloc(s->count * sizeof *s->name);
-    s->category = mrd__pages_alloc(s->count * sizeof *s->category);
-    s->parent = mrd__pages_alloc(s->count * sizeof *s->parent);
-    s->args = mrd__pages_alloc(s->count * sizeof *s->args);
-    s->flags = mrd__pages_alloc(s->count * sizeof *s->flags);
-    s->order = mrd__pages_alloc(s->count * sizeof *s->order);
+    s->start = mrd__pages_take(s->count * sizeof *s->start);
+    s->end = mrd__pages_take(s->count * sizeof *s->end);
+    s->name = mrd__pages_take(s->count * sizeof *s->name);
+    s->category = mrd__pages_take(s->count * sizeof *s->category);
+    s->parent = mrd__pages_take(s->count * sizeof *s->parent);
+    s->args = mrd__pages_take(s->count * sizeof *s->args);
+    s->flags = mrd__pages_take(s->count * sizeof *s->flags);
+    s->order = mrd__pages_take(s->count * sizeof *s->order);
     mrd__instants *i = &store->instants;
-    i->time = mrd__pages_alloc(i->count * sizeof *i->time);
-    i->name = mrd__pages_alloc(i->count * sizeof *i->name);
-    i->category = mrd__pages_alloc(i->count * sizeof *i->category);
-    i->args = mrd__pages_alloc(i->count * sizeof *i->args);
-    i->order = mrd__pages_alloc(i->count * sizeof *i->order);
+    i->time = mrd__pages_take(i->count * sizeof *i->time);
+    i->name = mrd__pages_take(i->count * sizeof *i->name);
+    i->category = mrd__pages_take(i->count * sizeof *i->category);
+    i->args = mrd__pages_take(i->count * sizeof *i->args);
+    i->order = mrd__pages_take(i->count * sizeof *i->order);
     mrd__counters *c = &store->counters;
-    c->time = mrd__pages_alloc(c->count * sizeof *c->time);
-    c->value = mrd__pages_alloc(c->count * sizeof *c->value);
-    c->order = mrd__pages_alloc(c->count * sizeof *c->order);
+    c->time = mrd__pages_take(c->count * sizeof *c->time);
+    c->value = mrd__pages_take(c->count * sizeof *c->value);
+    c->order = mrd__pages_take(c->count * sizeof *c->order);
     mrd__block blocks[] = {{s->start, s->count * sizeof *s->start},
                            {s->end, s->count * sizeof *s->end},
                            {s->name, s->count * sizeof *s->name},
@@ -315,38 +312,6 @@ void mrd__seal_bind_v2(mrd__sealing *seal, uint32_t order, uint32_t slice)
         seal->points.data[low].slice = slice;
 }
 
-/* Give back the items [from, to) but for what shares a huge page with others: that would first be
- * split into small ones. */
-static void release_items(const mrd__sealing *seal, uint64_t from, uint64_t to)
-{
-    size_t first = (from * sizeof(mrd__item) + RELEASE_STEP - 1) / RELEASE_STEP * RELEASE_STEP;
-    size_t last = to * sizeof(mrd__item) / RELEASE_STEP * RELEASE_STEP;
-    if (first < last) mrd__pages_release(seal->items, first, last);
-}
-
-/* Give back items once enough in a row are placed: a system call for each group would cost more
- * than it saves. */
-static void note_placed(mrd__sealing *seal, size_t index)
-{
-    uint64_t from = 0;
-    uint64_t to = 0;
-    pthread_mutex_lock(&seal->lock);
-    seal->placed[index] = 1;
-    while (seal->placed_groups < seal->groups.count && seal->placed[seal->placed_groups])
-        seal->placed_groups++;
-    if (seal->placed_groups > index) {
-        const mrd__group *last = &seal->groups.data[seal->placed_groups - 1];
-        if (last->first + last->count - seal->released >= RELEASE_ITEMS) {
-            from = seal->released;
-            to = last->first + last->count;
-            seal->released =
-                to * sizeof(mrd__item) / RELEASE_STEP * RELEASE_STEP / sizeof(mrd__item);
-        }
-    }
-    pthread_mutex_unlock(&seal->lock);
-    if (to > from) release_items(seal, from, to);
-}
-
 /* One slice into the columns, handed over by value: they do not alias what is written. */
 static void put_slice(mrd__slices s, uint32_t id, const mrd__item *item, int64_t end,
                       uint32_t parent)
@@ -370,7 +335,6 @@ static void place_slices(mrd__sealing *seal, mrd__seal_worker *worker, mrd__grou
     const mrd__nested *nested = &group->nested;
     const mrd__item *items = &seal->items[group->first];
     uint32_t *cursor = place_rows(seal->store, group);
-    uint32_t given_back = 0;
     for (uint32_t i = 0; i < nested->count; i++) {
         if (nested->lane[i] == MRD__NONE) continue;
         const mrd__item *item = &items[i];
@@ -386,10 +350,6 @@ static void place_slices(mrd__sealing *seal, mrd__seal_worker *worker, mrd__grou
         if ((item->marks & MRD__ITEM_FLOW) != 0) {
             mrd__seal_bind_v2(seal, item->order, id);
             bind_ends(seal, item->order, id);
-        }
-        if (i - given_back == RELEASE_ITEMS) { /* a long track */
-            release_items(seal, group->first + given_back, group->first + i);
-            given_back = i;
         }
     }
     mrd__free(cursor);
@@ -420,27 +380,22 @@ static void place_group(void *ctx, size_t index, uint32_t worker_index)
 {
     mrd__sealing *seal = ctx;
     mrd__group *group = &seal->groups.data[index];
-    if (group->track != MRD__NONE && !group->heading) {
-        if (group->kind == MRD__TRACK_THREAD || group->kind == MRD__TRACK_ASYNC)
-            place_slices(seal, &seal->worker[worker_index], group);
-        else
-            place_points(seal, &seal->worker[worker_index], group);
-    }
-    note_placed(seal, index);
+    if (group->track == MRD__NONE || group->heading) return;
+    if (group->kind == MRD__TRACK_THREAD || group->kind == MRD__TRACK_ASYNC)
+        place_slices(seal, &seal->worker[worker_index], group);
+    else
+        place_points(seal, &seal->worker[worker_index], group);
 }
 
 void mrd__seal_place(mrd__sealing *seal)
 {
     mrd__store *store = seal->store;
     alloc_columns(store, seal->workers);
-    seal->placed = mrd__new_array(uint8_t, seal->groups.count);
     mrd__parallel_for(seal->workers, seal->groups.count, place_group, seal);
-    mrd__pages_free(seal->items, seal->item_count * sizeof *seal->items);
-    mrd__pages_free(seal->parent, seal->item_count * sizeof *seal->parent);
-    mrd__free(seal->placed);
+    mrd__pages_give(seal->items, seal->item_count * sizeof *seal->items);
+    mrd__pages_give(seal->parent, seal->item_count * sizeof *seal->parent);
     seal->items = NULL;
     seal->parent = NULL;
-    seal->placed = NULL;
     store->rows.start = store->slices.start;
     store->rows.end = store->slices.end;
     store->rows.count = store->slices.count;

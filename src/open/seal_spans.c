@@ -357,6 +357,8 @@ void mrd__seal_sort_out(mrd__sealing *seal)
     free_reading(seal);
     seal->items = mrd__seal_pages(seal->workers, seal->item_count * sizeof *seal->items);
     mrd__parallel_for(seal->workers, spans.count, move_span, &job);
+    for (size_t s = 0; s < seal->writer->shards.count; s++)
+        mrd__shard_give_facts(seal->writer->shards.data[s]);
     for (uint32_t s = 0; s < spans.count; s++)
         span_reset(&spans.data[s]);
     mrd__free(spans.data);

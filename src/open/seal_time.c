@@ -354,7 +354,7 @@ static void sort_column(uint32_t workers, ranking *r)
     mrd__parallel_for(workers, r->runs, sort_run, r);
     mrd__parallel_for(workers, r->runs, rank_run, r);
     mrd__free(r->sorted);
-    mrd__pages_free(r->room, 2 * r->count * sizeof *r->room);
+    mrd__pages_give(r->room, 2 * r->count * sizeof *r->room);
 }
 
 /* Slices by file order, the others to the end. */

@@ -157,17 +157,14 @@ typedef struct mrd__sealing {
     MRD__VEC(mrd__group) groups; /* display order */
     mrd__item *items;
     uint64_t item_count;
-    uint32_t *parent, *lane; /* [item_count] */
-    uint8_t *placed;         /* [groups] under lock while placing: done */
-    size_t placed_groups;    /* all before it are done */
-    uint64_t released;       /* items given back */
+    uint32_t *parent, *lane;                              /* [item_count] */
     bool sorted_slices, sorted_instants, sorted_counters; /* by time, over all groups */
 
     mrd__point_list points;   /* file order */
     mrd__flow_ends flow_ends; /* by begin */
 
     mrd__seal_worker *worker; /* [workers] */
-    pthread_mutex_t lock;     /* of the store's blocks of text and of placing */
+    pthread_mutex_t lock;     /* of the store's blocks of text */
     int64_t start, end;
     bool any;
 } mrd__sealing;
@@ -218,7 +215,7 @@ void mrd__seal_metadata(mrd__sealing *seal);
 /* seal_events.c: tracks of event records */
 void mrd__seal_events(mrd__sealing *seal);
 
-/* seal_pages.c: fresh pages of all these bytes, in parallel and each by one worker only. Workers
+/* seal_pages.c: pages of all these bytes (mrd__pages_take), touched in parallel and each by one worker only. Workers
  * that fill an array from several sides would both clear the same huge pages, one of them in
  * vain. */
 void *mrd__seal_pages(uint32_t workers, size_t size);

@@ -1,5 +1,6 @@
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/os.h"
 #include "unit.h"
 
 #include <errno.h>
@@ -57,19 +58,86 @@ static void test_pages(void **state)
     for (size_t i = 0; i < size; i += 4096)
         assert_int_equal(block[i], 0);
     memset(block, 7, size);
-    mrd__pages_release(block, 4095, 3 * 4096 + 1); /* whole pages inside: the second and third */
-    assert_int_equal(block[0], 7);
-    assert_int_equal(block[4095], 7);
-    assert_int_equal(block[4096], 0);
-    assert_int_equal(block[3 * 4096 - 1], 0);
-    assert_int_equal(block[3 * 4096], 7);
-    mrd__pages_release(block, 10, 20); /* none inside */
-    assert_int_equal(block[15], 7);
     mrd__pages_free(block, size);
     /* Untouched pages cost nothing: more than most machines have. */
     char *huge = mrd__pages_alloc((size_t)1 << 36);
     huge[(size_t)1 << 35] = 1;
     mrd__pages_free(huge, (size_t)1 << 36);
+}
+
+/* What is given is cut into what is taken, whatever the sizes, and no two ever overlap. */
+static void test_pages_again(void **state)
+{
+    (void)state;
+    assert_null(mrd__pages_take(0));
+    mrd__pages_give(NULL, 0);
+    mrd__pages_keep();
+    size_t whole = (size_t)96 << 20;
+    char *first = mrd__pages_alloc(whole);
+    memset(first, 7, whole);
+    mrd__pages_give(first, whole);
+    static const size_t sizes[] = {(size_t)6 << 20, 3000001, 40000, (size_t)32 << 10, 1 << 20, 1};
+    char *blocks[60];
+    size_t again = 0;
+    for (size_t i = 0; i < 60; i++) {
+        blocks[i] = mrd__pages_take(sizes[i % 6]);
+        memset(blocks[i], (int)i, sizes[i % 6]);
+        again += blocks[i] >= first && blocks[i] < first + whole;
+    }
+    assert_in_range(again, 45, 50); /* all but single bytes, as far as there is room */
+    for (size_t i = 0; i < 60; i++) {
+        assert_int_equal(blocks[i][0], (char)i);
+        assert_int_equal(blocks[i][sizes[i % 6] - 1], (char)i);
+        if (i % 2 == 0) mrd__pages_give(blocks[i], sizes[i % 6]);
+    }
+    for (size_t i = 1; i < 60; i += 2) {
+        assert_int_equal(blocks[i][sizes[i % 6] / 2], (char)i);
+        if (i % 3 == 0)
+            mrd__pages_free(blocks[i], sizes[i % 6]);
+        else
+            mrd__pages_give(blocks[i], sizes[i % 6]);
+    }
+    mrd__pages_done();
+    char *block = mrd__pages_take(MRD__PAGES_KEPT);
+    memset(block, 1, MRD__PAGES_KEPT);
+    mrd__pages_free(block, MRD__PAGES_KEPT);
+}
+
+/* Neighbours are joined again: after all parts were given in any order, the whole can be taken. */
+static void test_pages_joined(void **state)
+{
+    (void)state;
+    enum {
+        PARTS = 7
+    };
+    size_t part = (size_t)1 << 20;
+    static const size_t order[PARTS] = {3, 0, 6, 1, 5, 2, 4};
+    mrd__pages_keep();
+    char *first = mrd__pages_alloc(PARTS * part);
+    memset(first, 1, PARTS * part);
+    for (size_t i = 0; i < PARTS; i++)
+        mrd__pages_give(first + order[i] * part, part);
+    char *again = mrd__pages_take(PARTS * part);
+    assert_true(again <= first && first < again + PARTS * part);
+    mrd__pages_free(again, PARTS * part);
+    mrd__pages_done();
+}
+
+static void swap_pages(void *ctx, size_t index, uint32_t worker)
+{
+    (void)ctx, (void)worker;
+    size_t size = 50000 + index * 7001;
+    char *block = mrd__pages_take(size);
+    memset(block, (int)index, size);
+    for (size_t i = 0; i < size; i += 999)
+        assert_int_equal(block[i], (char)index);
+    mrd__pages_give(block, size);
+}
+
+static void test_pages_in_threads(void **state)
+{
+    (void)state;
+    mrd__parallel_for(4, 400, swap_pages, NULL);
 }
 
 static void test_arena(void **state)
@@ -174,10 +242,11 @@ static void test_fail_long(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_heap),      cmocka_unit_test(test_vec),
-        cmocka_unit_test(test_pages),     cmocka_unit_test(test_arena),
-        cmocka_unit_test(test_fail),      cmocka_unit_test(test_fail_errno),
-        cmocka_unit_test(test_fail_long),
+        cmocka_unit_test(test_heap),         cmocka_unit_test(test_vec),
+        cmocka_unit_test(test_pages),        cmocka_unit_test(test_pages_again),
+        cmocka_unit_test(test_pages_joined), cmocka_unit_test(test_pages_in_threads),
+        cmocka_unit_test(test_arena),        cmocka_unit_test(test_fail),
+        cmocka_unit_test(test_fail_errno),   cmocka_unit_test(test_fail_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
