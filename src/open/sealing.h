@@ -215,9 +215,9 @@ void mrd__seal_metadata(mrd__sealing *seal);
 /* seal_events.c: tracks of event records */
 void mrd__seal_events(mrd__sealing *seal);
 
-/* seal_pages.c: pages of all these bytes (mrd__pages_take), touched in parallel and each by one worker only. Workers
- * that fill an array from several sides would both clear the same huge pages, one of them in
- * vain. */
+/* seal_pages.c: pages of all these bytes (mrd__pages_take), touched in parallel and each by one
+ * worker only. Workers that fill an array from several sides would both clear the same huge pages,
+ * one of them in vain. */
 void *mrd__seal_pages(uint32_t workers, size_t size);
 /* The same for memory that is there: of a list of blocks. */
 typedef struct mrd__block {
