@@ -320,6 +320,62 @@ async function frame(browser, url) {
     await page.keyboard.press("q");
     near(await size(), before + 60, 1, "height after Q twice");
   });
+  await check("find: hits as typed, next and previous jump, case and whole words", async () => {
+    await page.keyboard.press("Control+f");
+    await page.waitForSelector("#find-text:focus");
+    const ask = async (text) => {
+      await page.fill("#find-text", text);
+      await page.waitForSelector("#find-told, .pane .empty");
+      await page.waitForFunction(() => document.querySelector("#find-told") !== null);
+      return page.locator("#find-told").textContent();
+    };
+    const count = async (where) => {
+      const sql = `SELECT count(*) AS n FROM slice WHERE ${where}`;
+      const answer = await fetch(new URL("api/query?trace=1", page.url()), { method: "POST",
+        headers: { "content-type": "application/json" }, body: JSON.stringify({ sql, format: "csv" }) });
+      return Number((await answer.text()).trim().split(/\s+/)[1]);
+    };
+    const all = await count("name ILIKE '%attention%'");
+    assert(all > 10_000, `${all} slices: the list is not cut`);
+    const told = await ask("ATTENTION");
+    equal(told.replace(/[^0-9]+/g, " ").trim().split(" ").at(-1) !== "", true, told);
+    assert(told.includes("of"), told);
+    const one = await page.evaluate(async () => {
+      const sql = "SELECT name FROM slice WHERE name LIKE 'attention.%' ORDER BY ts, id LIMIT 1";
+      const answer = await fetch("api/query?trace=1", { method: "POST",
+        headers: { "content-type": "application/json" }, body: JSON.stringify({ sql, format: "csv" }) });
+      return (await answer.text()).trim().split(/\s+/)[1];
+    });
+    const same = await count(`name = '${one}'`);
+    await ask(one);
+    await page.getByLabel("Whole word").check();
+    await page.waitForSelector("#find-told");
+    equal(await page.locator("#find-told").textContent(), `${same} hits`, "whole word");
+    await page.getByLabel("Match case").check();
+    await page.waitForSelector("#find-told");
+    equal(await page.locator("#find-told").textContent(), `${same} hits`, "case");
+    await page.keyboard.press("Control+0");
+    await page.click("#find-next");
+    await page.waitForFunction(() => /^1 \//.test(document.querySelector("#find-told").textContent));
+    await idle(page);
+    const first = await viewOf(page);
+    await page.focus("#find-text");
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(() => /^2 \//.test(document.querySelector("#find-told").textContent));
+    await page.keyboard.press("Shift+Enter");
+    await page.waitForFunction(() => /^1 \//.test(document.querySelector("#find-told").textContent));
+    equal((await viewOf(page)).start, first.start, "back at the first");
+    await page.click("#tab-detail");
+    await page.waitForFunction((name) =>
+      document.querySelector(".kv")?.textContent.includes(name), one);
+    await page.click("#tab-find");
+    await page.fill("#find-text", "%");
+    await page.waitForFunction(() =>
+      document.querySelector(".pane .empty")?.textContent.includes("No slice"));
+    await page.fill("#find-text", "");
+    await page.keyboard.press("Escape");
+    await page.click("#tab-detail");
+  });
   await check("help: ? lists the shortcuts, Escape closes", async () => {
     await page.keyboard.press("?");
     await page.getByRole("complementary").waitFor();

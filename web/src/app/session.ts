@@ -33,7 +33,7 @@ const LINK_DELAY_MS = 250;
 const TELL_MS = 50;
 /** The same while the view moves: lane notes and counts can wait, frames cannot. */
 const TELL_MOVING_MS = 400;
-const TABS: readonly string[] = ["detail", "list", "sql", "losses"] satisfies Tab[];
+const TABS: readonly string[] = ["detail", "list", "find", "sql", "losses"] satisfies Tab[];
 
 export function makeFeed(): { feed: Feed; client: DecoderClient } {
   const worker = new Worker(new URL("../tracks/worker.ts", import.meta.url), { type: "module" });

@@ -90,7 +90,7 @@ export interface Status {
 /** What the last answers held; written by the feed. */
 export const status = signal<Status>({ events: 0, columns: 0, ms: 0, busy: false });
 
-export type Tab = "detail" | "list" | "sql" | "losses";
+export type Tab = "detail" | "list" | "find" | "sql" | "losses";
 export const tab = signal<Tab>("detail");
 export type Panel = "none" | "help" | "settings" | "open" | "clocks" | "sweep";
 export const panel = signal<Panel>("none");

@@ -6,11 +6,12 @@ import type { Word } from "../state/words.ts";
 import type { DecoderClient } from "../tracks/client.ts";
 import { rangeState } from "../tracks/rangeQuery.ts";
 import { Detail } from "./Detail.tsx";
+import { FindPane } from "./FindPane.tsx";
 import { Losses } from "./Losses.tsx";
 import { RangeList } from "./RangeList.tsx";
 import { SqlPane } from "./SqlPane.tsx";
 
-const TABS: readonly Tab[] = ["detail", "list", "sql", "losses"];
+const TABS: readonly Tab[] = ["detail", "list", "find", "sql", "losses"];
 
 function Summary() {
   const range = selection.value;
@@ -31,6 +32,7 @@ function Body({ now, client }: { now: Tab; client: DecoderClient }) {
   switch (now) {
     case "detail": return <Detail />;
     case "list": return <RangeList />;
+    case "find": return <FindPane client={client} />;
     case "sql": return <SqlPane client={client} />;
     case "losses": return <Losses />;
   }

@@ -32,6 +32,7 @@ function shortcuts(): readonly Shortcut[] {
     { keys: ["Ctrl + 0"], word: "help.reset" },
     { keys: ["Q"], word: "help.pane" },
     { keys: ["/"], word: "help.filter" },
+    { keys: ["Ctrl + F"], word: "help.find" },
     { keys: ["Ctrl + Enter"], word: "help.sql" },
     { keys: ["?"], word: "help.help" },
     { keys: ["Esc"], word: "help.escape" },

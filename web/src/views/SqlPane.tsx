@@ -3,7 +3,7 @@ import { download } from "../base/download.ts";
 import { formatCount } from "../base/num.ts";
 import { formatDuration } from "../base/time.ts";
 import { sqlState, sqlText } from "../state/sqlState.ts";
-import { limits, trace } from "../state/store.ts";
+import { trace } from "../state/store.ts";
 import { t, tn } from "../state/words.ts";
 import type { DecoderClient } from "../tracks/client.ts";
 import { foundIn, keysOf, lookupOf } from "../tracks/sqlTarget.ts";
@@ -14,7 +14,7 @@ import { cellText, placeOf } from "../wire/sql.ts";
 import type { SqlColumn, SqlResult } from "../wire/sql.ts";
 import { ApiError } from "../wire/types.ts";
 import type { ApiErrorBody } from "../wire/types.ts";
-import { jumpTo } from "./jump.ts";
+import { jumpToFound } from "./sliceTarget.ts";
 
 /** Statement, answer, and the way from a row to its slice. */
 
@@ -75,15 +75,7 @@ async function show(client: DecoderClient, result: SqlResult, row: number): Prom
   if (info === null || lookup === null) return t("sql.noTarget");
   const found = foundIn(await client.query(api.queryUrl(info.trace_id), lookup).rows);
   if (found === null) return t("sql.noSlice");
-  const start = Number(found.ts - BigInt(info.bounds?.origin_ns ?? "0"));
-  const slices = info.counts?.["slice"] ?? 0;
-  const length = found.dur < 0n ? Math.max(0, limits.peek().end - start) : Number(found.dur);
-  // Instants follow the slices in the table; on their lane they count from 0.
-  const id = found.id >= slices ? found.id - slices : found.id;
-  const went = jumpTo({
-    lane: `t${found.lane}`, id, start, end: start + length, row: found.row, name: found.name,
-  });
-  return went ? "" : t("sql.noLane", { lane: found.lane });
+  return jumpToFound(found) ? "" : t("sql.noLane", { lane: found.lane });
 }
 
 function Failure({ error, sql }: { error: ApiErrorBody; sql: string }) {

@@ -6,6 +6,7 @@ import {
 } from "../state/store.ts";
 import { page } from "../state/page.ts";
 import { ZOOM_STEP } from "../state/window.ts";
+import { openFind } from "./FindPane.tsx";
 
 /** The keyboard. One table: the help panel is checked against it. */
 
@@ -55,6 +56,7 @@ export const KEYS: Readonly<Record<string, () => void>> = {
   End: () => scrollBy(1e9),
   Backspace: undoView,
   "Ctrl+0": resetView,
+  "Ctrl+f": openFind,
   "Shift+Z": () => {
     const range = selection.peek();
     if (range !== null) showRange(range.start, range.end);
@@ -93,6 +95,10 @@ export function listenKeys(target: Window, focusFilter: () => void): () => void 
   const down = (event: KeyboardEvent): void => {
     const name = keyName(event);
     if (isTyping(event.target)) {
+      if (name === "Ctrl+f" && page.peek() === "timeline") {
+        event.preventDefault();
+        openFind();
+      }
       if (name !== "Escape") return;
       (event.target as HTMLElement).blur();
       laneFilter.value = "";

@@ -1,4 +1,4 @@
-import { useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { px } from "../base/css.ts";
 
 /** A table of many rows: only those in sight are in the page. Columns sort, widths stay. */
@@ -78,6 +78,16 @@ export function Grid({ columns, rows, label, picked, onPick }: GridProps) {
   const template = useMemo(() => widths(columns, rows), [columns, rows]);
   const order = useMemo(() => orderOf(columns, rows, sort), [columns, rows, sort]);
   const height = box.current?.clientHeight ?? 400;
+  useEffect(() => {
+    const list = box.current;
+    const at = picked === null ? -1 : order.indexOf(picked);
+    if (list === null || at < 0) return;
+    // The head covers the first row's height.
+    const low = at * ROW;
+    const high = (at + 2) * ROW - list.clientHeight;
+    if (list.scrollTop > low) list.scrollTop = low;
+    else if (list.scrollTop < high) list.scrollTop = high;
+  }, [picked, order]);
   const first = Math.max(0, Math.floor(top / ROW) - SPARE);
   const last = Math.min(rows, Math.ceil((top + height) / ROW) + SPARE);
   const shown = [];
