@@ -2,6 +2,7 @@
 import {
   assert, canvasBox, check, equal, idle, near, paintedShare, serve, viewOf,
 } from "./lib.mjs";
+import { launchChrome } from "./traces.mjs";
 
 const VIEWPORT = { width: 1440, height: 860 };
 
@@ -391,6 +392,52 @@ async function frame(browser, url) {
   await page.context().close();
 }
 
+/** Pixels of the accent colour in the overlay. */
+const accentPixels = (page) => page.evaluate(() => {
+  const { overlay } = window.meridian.stage.canvases;
+  const { data } = overlay.getContext("2d").getImageData(0, 0, overlay.width, overlay.height);
+  const probe = document.createElement("canvas").getContext("2d");
+  probe.fillStyle = window.meridian.stage.colors.acc;
+  probe.fillRect(0, 0, 1, 1);
+  const [r, g, b] = probe.getImageData(0, 0, 1, 1).data;
+  let found = 0;
+  for (let at = 0; at < data.length; at += 4) {
+    if (data[at] === r && data[at + 1] === g && data[at + 2] === b && data[at + 3] > 200) found++;
+  }
+  return overlay.style.visibility === "hidden" ? 0 : found;
+});
+
+async function flows(browser, url) {
+  const page = await openPage(browser, url);
+  await idle(page);
+  const pick = async (name) => {
+    await page.keyboard.press("Control+f");
+    await page.fill("#find-text", name);
+    await page.waitForSelector("#find-told");
+    await page.keyboard.press("Enter");
+    await page.click("#tab-detail");
+    await page.waitForFunction((wanted) =>
+      document.querySelector(".kv .strong")?.textContent === wanted, name);
+    await page.keyboard.press("Control+0");
+    await page.mouse.move(5, 5);
+    await idle(page);
+  };
+  await check("flows: arrows of the picked slice, and their list leads to the other end", async () => {
+    await pick("alone");
+    equal(await accentPixels(page), 0, "arrow of a slice without flows");
+    await pick("launch");
+    assert(await accentPixels(page) > 40, "no arrow is drawn");
+    equal(await page.locator(".flows li").count(), 1, "flows in the list");
+    assert((await page.locator(".flows li").textContent()).startsWith("to kernel"), "list");
+    await page.locator(".flows button").click();
+    await page.waitForFunction(() =>
+      document.querySelector(".kv .strong")?.textContent === "kernel");
+    assert((await page.locator(".flows li").textContent()).startsWith("from launch"), "the way back");
+    equal(page.troubles, [], "console");
+  });
+  await page.context().close();
+}
+
 async function looks(browser, url) {
   await check("languages: Chinese by the browser, English by the button", async () => {
     const page = await openPage(browser, url, { locale: "zh-CN" });
@@ -430,6 +477,9 @@ export async function chromeTests(browser, files) {
   await known(browser, small.url);
   await looks(browser, small.url);
   await small.stop();
+  const launch = await serve(launchChrome());
+  await flows(browser, launch.url);
+  await launch.stop();
   if (files.chrome === undefined) return;
   const large = await serve(files.chrome);
   await moves(browser, large.url);

@@ -23,6 +23,20 @@ export function knownChrome() {
   return path;
 }
 
+/** A launch on one thread and the kernel that it starts on another. */
+export function launchChrome() {
+  const path = join(scratch, "launch.json");
+  writeFileSync(path, JSON.stringify({ traceEvents: [
+    { ph: "X", name: "launch", pid: 1, tid: 1, ts: 1000, dur: 500 },
+    { ph: "X", name: "filler", pid: 1, tid: 2, ts: 1000, dur: 100 },
+    { ph: "X", name: "kernel", pid: 2, tid: 7, ts: 3000, dur: 1000 },
+    { ph: "X", name: "alone", pid: 2, tid: 7, ts: 4500, dur: 500 },
+    { ph: "s", name: "ac2g", cat: "ac2g", id: 1, pid: 1, tid: 1, ts: 1100 },
+    { ph: "f", name: "ac2g", cat: "ac2g", id: 1, pid: 2, tid: 7, ts: 3000, bp: "e" },
+  ] }));
+  return path;
+}
+
 /** A Chrome trace with an unmatched end and a cut in the middle of an event. */
 export function brokenChrome() {
   const path = join(scratch, "broken.json");

@@ -2,6 +2,7 @@ import { effect } from "@preact/signals";
 import { render } from "preact";
 import { frames } from "../render/frame.ts";
 import { loadSettings } from "../state/actions.ts";
+import { followPicked } from "../state/details.ts";
 import { selection, tab, trace, tree, unchecked, layout, limits, view } from "../state/store.ts";
 import type { DecoderClient } from "../tracks/client.ts";
 import { RangeQuery } from "../tracks/rangeQuery.ts";
@@ -68,6 +69,7 @@ function start(): void {
   };
   render(<App feed={feed} client={client} session={session} onStage={onStage} />, root);
   followSelection(client);
+  followPicked();
   listenKeys(window, () => document.getElementById("lane-filter")?.focus());
   listenDrops(window, session);
   session.start();

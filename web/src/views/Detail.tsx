@@ -1,52 +1,25 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { formatCount } from "../base/num.ts";
 import { absoluteNs, formatDuration, formatTime } from "../base/time.ts";
 import { groupDigits } from "../base/num.ts";
 import { fitRange } from "../state/actions.ts";
+import { reading } from "../state/details.ts";
+import type { Reading } from "../state/details.ts";
 import type { Lane } from "../state/lanes.ts";
 import { picked, timeZero, trace, tree } from "../state/store.ts";
 import type { Picked } from "../state/store.ts";
 import { t } from "../state/words.ts";
-import { api } from "../wire/api.ts";
-import { ApiError } from "../wire/types.ts";
-import type { SliceDetails } from "../wire/types.ts";
+import type { Flow, SliceDetails } from "../wire/types.ts";
 import { Json } from "../widgets/Json.tsx";
 import { revealLane } from "./Canvas.tsx";
+import { jumpTo } from "./jump.ts";
 
 /** The clicked slice, event or cell. */
-
-type Reading =
-  | { readonly state: "none" | "reading" }
-  | { readonly state: "failed"; readonly message: string }
-  | { readonly state: "ready"; readonly details: SliceDetails };
 
 export function lanePath(lane: Lane): string {
   const names: string[] = [];
   for (let up: Lane | null = lane; up !== null; up = up.parent) names.unshift(up.title);
   return names.join(" › ");
-}
-
-function useDetails(slice: Picked | null, lane: Lane | undefined): Reading {
-  const [reading, setReading] = useState<Reading>({ state: "none" });
-  const traceId = trace.value?.trace_id;
-  const track = lane?.isEvent === false ? lane.dataKey : "";
-  useEffect(() => {
-    if (slice === null || slice.id === null || traceId === undefined || track === "") {
-      setReading({ state: "none" });
-      return;
-    }
-    const abort = new AbortController();
-    setReading({ state: "reading" });
-    api.slice(traceId, track, slice.id, abort.signal)
-      .then((details) => setReading({ state: "ready", details }))
-      .catch((error: unknown) => {
-        if (abort.signal.aborted) return;
-        const message = error instanceof ApiError ? error.body.message : String(error);
-        setReading({ state: "failed", message });
-      });
-    return () => abort.abort();
-  }, [slice?.id, traceId, track]);
-  return reading;
 }
 
 type Pair = readonly [string, string];
@@ -104,36 +77,76 @@ function parseDetail(text: string): unknown {
   }
 }
 
-function Args({ reading, slice }: { reading: Reading; slice: Picked }) {
+function Args({ now, slice }: { now: Reading; slice: Picked }) {
   if (slice.detailJson !== null) return <Json value={parseDetail(slice.detailJson)} />;
-  if (reading.state === "reading") return <p class="dim">{t("detail.reading")}</p>;
-  if (reading.state === "failed") {
-    return <p class="error">{t("detail.failed", { message: reading.message })}</p>;
+  if (now.state === "reading") return <p class="dim">{t("detail.reading")}</p>;
+  if (now.state === "failed") {
+    return <p class="error">{t("detail.failed", { message: now.message })}</p>;
   }
-  if (reading.state !== "ready") return <p class="dim">{t("detail.noArgs")}</p>;
-  const { args } = reading.details;
+  if (now.state !== "ready") return <p class="dim">{t("detail.noArgs")}</p>;
+  const { args } = now.details;
   const empty = typeof args !== "object" || args === null || Object.keys(args).length === 0;
   return empty ? <p class="dim">{t("detail.noArgs")}</p> : <Json value={args} />;
+}
+
+function FlowRow({ flow }: { flow: Flow }) {
+  const lane = tree.value.lanes.find((one) => one.key === `t${flow.track ?? ""}`);
+  const go = (): void => {
+    const { start_ns: start, end_ns: end, slice } = flow;
+    if (lane === undefined || start === undefined || end === undefined) return;
+    jumpTo({
+      lane: lane.key, id: slice ?? null, start, end, row: flow.row ?? 0,
+      name: flow.slice_name ?? "",
+    });
+  };
+  const kind = [flow.category, flow.name].filter((one) => one !== null && one !== undefined
+    && one !== "" && one !== flow.slice_name);
+  return (
+    <li>
+      <span class="dim">{t(flow.direction === "out" ? "detail.flowTo" : "detail.flowFrom")}</span>{" "}
+      <button class="link" onClick={go}>{flow.slice_name ?? ""}</button>{" "}
+      <span class="dim">
+        {[...kind, lane === undefined ? "" : lanePath(lane)].filter((one) => one !== "").join(" · ")}
+      </span>
+    </li>
+  );
+}
+
+/** The slices at the other ends of the arrows; a click goes there. */
+function Flows({ details }: { details: SliceDetails }) {
+  const flows = details.flows ?? [];
+  const all = details.flow_count ?? flows.length;
+  if (flows.length === 0) return null;
+  return (
+    <>
+      <h3 class="flows-head">
+        {all > flows.length
+          ? t("detail.flowsFirst", { n: formatCount(flows.length), all: formatCount(all) })
+          : t("detail.flows")}
+      </h3>
+      <ul class="flows">{flows.map((flow, at) => <FlowRow key={at} flow={flow} />)}</ul>
+    </>
+  );
 }
 
 export function Detail() {
   const slice = picked.value;
   const lane = tree.value.lanes.find((one) => one.key === slice?.lane);
-  const reading = useDetails(slice, lane);
+  const now = reading.value;
   useEffect(() => {
     // A slice from a link: its span and name come with the details.
-    if (reading.state !== "ready" || slice === null || slice.name !== "") return;
-    const { details } = reading;
+    if (now.state !== "ready" || slice === null || slice.name !== "") return;
+    const { details } = now;
     picked.value = {
       ...slice, name: details.name, row: details.row ?? 0,
       end: slice.start + Math.max(0, Number(details.dur_ns ?? 0)),
     };
     revealLane(slice.lane);
-  }, [reading, slice]);
+  }, [now, slice]);
   if (slice === null || lane === undefined) return <p class="empty">{t("pane.none")}</p>;
   const origin = trace.value?.bounds?.origin_ns ?? "0";
-  const ready = reading.state === "ready";
-  const name = ready ? reading.details.name : slice.name;
+  const ready = now.state === "ready";
+  const name = ready ? now.details.name : slice.name;
   return (
     <div class="cols">
       <div class="kv">
@@ -142,7 +155,7 @@ export function Detail() {
         {lane.record.component !== undefined && lane.record.component !== lane.title && (
           <><b>{t("detail.component")}</b><span>{lane.record.component}</span></>
         )}
-        <Pairs pairs={ready ? serverPairs(reading.details, origin) : localPairs(slice, origin)} />
+        <Pairs pairs={ready ? serverPairs(now.details, origin) : localPairs(slice, origin)} />
         <b /><span>
           <button class="link" onClick={() => {
             revealLane(slice.lane);
@@ -152,7 +165,8 @@ export function Detail() {
       </div>
       <div class="args">
         <h3>{slice.detailJson !== null ? t("detail.details") : t("detail.args")}</h3>
-        <Args reading={reading} slice={slice} />
+        <Args now={now} slice={slice} />
+        {ready && <Flows details={now.details} />}
       </div>
     </div>
   );

@@ -1,9 +1,10 @@
 import { playHead } from "../state/replay.ts";
 import { cursor, picked, selection, view } from "../state/store.ts";
 import { rowHeight, rowTop } from "../tracks/paintLanes.ts";
+import { paintFlows } from "./flows.ts";
 import type { Stage } from "./stage.ts";
 
-/** Selection, picked slice and cursor, over the lanes. */
+/** Selection, picked slice with its arrows, and cursor, over the lanes. */
 
 const DASH = [4, 3];
 const NO_DASH: number[] = [];
@@ -34,6 +35,7 @@ export function paintOverlay(stage: Stage): void {
   const unit = width / now.span;
   paintSelection(stage, context, width, height, unit);
   paintPicked(stage, context, width, unit);
+  paintFlows(stage, context, width, height);
   const head = playHead.peek();
   if (head !== null) {
     context.fillStyle = stage.colors.acc;

@@ -8,6 +8,7 @@ import {
   calmView, canvasSize, cursor, layout, limits, mapBounds, picked, scrollTop, selection,
   settings, timeZero, trace, unchecked, view,
 } from "../state/store.ts";
+import { reading } from "../state/details.ts";
 import { playHead } from "../state/replay.ts";
 import { page } from "../state/page.ts";
 import type { Feed } from "../tracks/feed.ts";
@@ -94,7 +95,7 @@ export class Stage {
       this.askFeed();
     }));
     this.stops.push(effect(() => {
-      void [selection.value, cursor.value, picked.value, playHead.value];
+      void [selection.value, cursor.value, picked.value, playHead.value, reading.value];
       frames.invalidate(Stale.Overlay);
     }));
     this.stops.push(effect(() => {

@@ -68,6 +68,21 @@ export interface LaneRecord {
   readonly count?: number;
 }
 
+/** A flow of a slice: the slice at its other end. */
+export interface Flow {
+  readonly direction: "in" | "out";
+  readonly category?: string | null;
+  readonly name?: string | null;
+  readonly slice?: number | null;
+  readonly track?: number | null;
+  readonly row?: number | null;
+  readonly slice_name?: string | null;
+  readonly ts_ns?: string;
+  /** Relative to the origin. */
+  readonly start_ns?: number;
+  readonly end_ns?: number;
+}
+
 export interface SliceDetails {
   readonly id: number;
   readonly name: string;
@@ -84,7 +99,9 @@ export interface SliceDetails {
   readonly tid?: number | string | null;
   readonly process?: string | null;
   readonly thread?: string | null;
-  readonly flows?: readonly unknown[];
+  readonly flows?: readonly Flow[];
+  /** All of them; `flows` holds the first of each direction. */
+  readonly flow_count?: number;
 }
 
 /** How the files came onto one timeline; `meridian clocks --json` says the same. */
