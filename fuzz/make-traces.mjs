@@ -6,6 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { deflateSync, gzipSync } from "node:zlib"
 import { eventTrace, parquet } from "../tests/golden/lib/parquet.mjs"
+import { Double, message, packed, trace, varint } from "../tests/golden/lib/perfetto.mjs"
 
 const here = (path) => new URL(path, import.meta.url).pathname
 const program = process.argv[2] ?? here("../build/meridian")
@@ -18,38 +19,6 @@ function writer(target) {
 
 // ---- Perfetto ----
 
-/** Field numbers by the names that the reader has for them. */
-const F = Object.fromEntries([...readFileSync(here("../src/ingest/perfetto/fields.h"), "utf8")
-  .matchAll(/^ {4}([A-Z_]+) = (\d+),/gm)].map(([, name, number]) => [name, Number(number)]))
-
-function varint(value) {
-  let rest = BigInt.asUintN(64, BigInt(value))
-  const bytes = []
-  for (; rest > 127n; rest >>= 7n) bytes.push(Number(rest & 127n) | 128)
-  return Buffer.from([...bytes, Number(rest)])
-}
-
-class Double {
-  constructor(value) { this.value = value }
-}
-
-/** [name, value] pairs: numbers as varints, texts, buffers and nested lists as bytes. */
-function message(fields) {
-  return Buffer.concat(fields.map(([name, value]) => {
-    if (F[name] === undefined) throw new Error(`no field ${name}`)
-    const key = (type) => varint(F[name] * 8 + type)
-    if (typeof value === "number") return Buffer.concat([key(0), varint(value)])
-    if (value instanceof Double) {
-      const bits = Buffer.alloc(8)
-      bits.writeDoubleLE(value.value)
-      return Buffer.concat([key(1), bits])
-    }
-    const bytes = Array.isArray(value) ? message(value) : Buffer.from(value)
-    return Buffer.concat([key(2), varint(bytes.length), bytes])
-  }))
-}
-const trace = (...packets) => message(packets.map((fields) => ["TRACE_PACKET", fields]))
-const packed = (...values) => Buffer.concat(values.map(varint))
 const packetAt = (ts, ...fields) => [["PACKET_TIMESTAMP", ts], ["PACKET_SEQUENCE_ID", 1], ...fields]
 const eventAt = (ts, ...fields) => packetAt(ts, ["PACKET_TRACK_EVENT", fields])
 const clock = (id, ticks, ...more) =>

@@ -162,6 +162,17 @@ void mrd__buf_json_double(mrd__buf *buf, double value)
     if (quoted) mrd__buf_char(buf, '"');
 }
 
+void mrd__buf_json_real(mrd__buf *buf, double value)
+{
+    size_t before = buf->size;
+    mrd__buf_json_double(buf, value);
+    for (size_t i = before; i < buf->size; i++) {
+        char c = buf->data[i];
+        if (c == '.' || c == 'e' || c == '"') return;
+    }
+    mrd__buf_text(buf, ".0");
+}
+
 /* ---- Reading ---- */
 
 static bool is_digit(char c)

@@ -37,6 +37,8 @@ void mrd__buf_uint(mrd__buf *buf, uint64_t value);
 void mrd__buf_double(mrd__buf *buf, double value);
 /* The same as JSON: NaN and infinities become strings ("NaN"). */
 void mrd__buf_json_double(mrd__buf *buf, double value);
+/* The same, and whole numbers keep a point ("1.0"), which tells them from integers. */
+void mrd__buf_json_real(mrd__buf *buf, double value);
 /* A JSON string with quotes; control characters escaped, valid UTF-8 kept; bytes that are not
  * UTF-8 become U+FFFD so that output is always valid. */
 void mrd__buf_json_string(mrd__buf *buf, mrd__str text);

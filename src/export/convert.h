@@ -30,12 +30,5 @@ void mrd__nest_reset(mrd__nest *nest);
 
 /* First place in a flow index (by_from or by_to) whose slice is not below this one. */
 size_t mrd__flow_lower(const mrd__store *store, const uint32_t *index, bool from, uint64_t slice);
-typedef bool (*mrd__same_flow_fn)(const mrd__flow *a, const mrd__flow *b);
-/* The selected flow of the same id that begins where this one ends, at the same time; NULL none. */
-const mrd__flow *mrd__flow_onward(mrd__selection *selection, const mrd__flow *flow,
-                                  mrd__same_flow_fn same);
-/* The one that ends where this one begins. */
-const mrd__flow *mrd__flow_before(mrd__selection *selection, const mrd__flow *flow,
-                                  mrd__same_flow_fn same);
 
 #endif

@@ -3,6 +3,9 @@
  * an id a lane for async ones, and the points of a flow directly behind the slice that they lie
  * in, so that the order in the file decides between slices that begin together.
  *
+ * What it has no place for stands in the member "meridian" of an event, which other readers pass
+ * over: that an async lane or a counter is a thread's, and arrows that points cannot tell.
+ *
  * The format knows a process by its id alone: where two processes of a trace share one (two
  * machines, an id used again), the later ones get a text as id that tells them apart. */
 #include "base/alloc.h"
@@ -22,8 +25,12 @@ typedef struct writing {
     const mrd_sink *sink;
     mrd__buf out, args;
     bool any;
-    bool has_bound;                             /* arrows from or to async slices */
-    uint32_t *async_numbers;                    /* how many async lanes before have the same id */
+    bool has_whole; /* any of those */
+    bool *whole;    /* by flow: arrows that points cannot tell, see is_whole */
+    MRD__VEC(uint32_t)
+    pairs;                   /* begun slices without length; their ends come behind what lies in
+                                 them */
+    uint32_t *async_numbers; /* how many async lanes before have the same id */
     uint32_t *process_numbers, *thread_numbers; /* how many before have the same id */
 } writing;
 
@@ -241,34 +248,96 @@ static void flow_event(writing *w, const char *phase, const mrd__flow *flow, uin
     mrd__buf_text(&w->out, phase[0] != 's' && enclosing ? ",\"bp\":\"e\"}" : "}");
 }
 
-/* Points lie on threads: an arrow from or to an async slice is told by the slices themselves. */
-static bool is_bound(const mrd__store *store, const mrd__flow *flow)
+/* Points lie on threads, and inside of slices: an arrow from or to an async slice, or from or to
+ * the very end of one, is told by the slices themselves. */
+static bool is_whole(const mrd__store *store, const mrd__flow *flow)
 {
-    return track_of(store, flow->from)->kind == MRD__TRACK_ASYNC ||
-           track_of(store, flow->to)->kind == MRD__TRACK_ASYNC;
+    bool enclosing;
+    if (track_of(store, flow->from)->kind == MRD__TRACK_ASYNC ||
+        track_of(store, flow->to)->kind == MRD__TRACK_ASYNC)
+        return true;
+    int64_t from = mrd__store_absolute(store, flow->from_time);
+    int64_t to = mrd__store_absolute(store, flow->to_time);
+    return point_time(store, flow->from, flow->from_time, &enclosing) != from ||
+           point_time(store, flow->to, flow->to_time, &enclosing) != to;
 }
 
-/* bind_id of the first such arrow of the slice; the format has room for one. Its name is not told,
- * and its id has the arrow's place behind it, since ids alone join these. */
-static void add_binding(writing *w, uint64_t slice)
+/* Is it told by points? */
+static bool has_points(writing *w, const mrd__flow *flow)
+{
+    return !w->whole[flow - w->store->flows] && mrd__selects_flow(w->selection, flow);
+}
+
+/* Does a flow of the same id begin where this one ends (onward), or end where it begins, at the
+ * same time? */
+static bool goes_on(writing *w, const mrd__flow *flow, bool onward)
 {
     const mrd__store *store = w->store;
-    for (int ends = 0; ends < 2; ends++) {
+    const uint32_t *index = onward ? store->flow_by_from : store->flow_by_to;
+    uint32_t slice = onward ? flow->to : flow->from;
+    double time = onward ? flow->to_time : flow->from_time;
+    for (size_t at = mrd__flow_lower(store, index, onward, slice); at < store->flow_count; at++) {
+        const mrd__flow *next = &store->flows[index[at]];
+        if ((onward ? next->from : next->to) != slice) return false;
+        double own = onward ? next->from_time : next->to_time;
+        if (own == time && same_flow(flow, next) && has_points(w, next)) return true;
+    }
+    return false;
+}
+
+/* bind_id of the first such arrow of the slice: the format has room for one, and ids alone join
+ * these, so the arrow's place stands behind the id. */
+static void add_bind_id(writing *w, uint32_t index, bool ends)
+{
+    mrd__buf id = {0};
+    mrd__buf_str(&id, mrd__store_str(w->store, w->store->flows[index].id));
+    mrd__buf_printf(&id, "#%u", index);
+    add_text(w, "bind_id", (mrd__str){id.data, id.size});
+    mrd__buf_text(&w->out, ends ? ",\"flow_in\":true" : ",\"flow_out\":true");
+    mrd__buf_reset(&id);
+}
+
+/* One end of an arrow, whole. */
+static void add_arrow(writing *w, uint32_t index, uint64_t slice, bool ends, bool first)
+{
+    const mrd__store *store = w->store;
+    const mrd__flow *flow = &store->flows[index];
+    int64_t at = mrd__store_absolute(store, ends ? flow->to_time : flow->from_time);
+    int64_t delta = (int64_t)((uint64_t)at - (uint64_t)mrd__store_slice_start(store, slice));
+    mrd__buf_printf(&w->out, "%s{\"pair\":%u", first ? "\"arrows\":[" : ",", index + 1);
+    if (ends) mrd__buf_text(&w->out, ",\"ends\":true");
+    mrd__buf_printf(&w->out, ",\"delta_ns\":%lld", (long long)delta);
+    add_string(w, "id", flow->id);
+    add_string(w, "name", flow->name);
+    add_string(w, "cat", flow->category);
+    mrd__buf_char(&w->out, '}');
+}
+
+/* What the format has no place for, in a member of ours: that the lane is the thread's, and all
+ * arrows of the slice that it cannot tell. */
+static void add_own(writing *w, uint64_t slice, bool thread)
+{
+    const mrd__store *store = w->store;
+    bool any = false;
+    for (int ends = 0; w->has_whole && ends < 2; ends++) {
         const uint32_t *index = ends ? store->flow_by_to : store->flow_by_from;
         size_t at = mrd__flow_lower(store, index, !ends, slice);
         for (; at < store->flow_count; at++) {
             const mrd__flow *flow = &store->flows[index[at]];
             if ((ends ? flow->to : flow->from) != slice) break;
-            if (!is_bound(store, flow) || !mrd__selects_flow(w->selection, flow)) continue;
-            mrd__buf id = {0};
-            mrd__buf_str(&id, mrd__store_str(store, flow->id));
-            mrd__buf_printf(&id, "#%u", index[at]);
-            add_text(w, "bind_id", (mrd__str){id.data, id.size});
-            mrd__buf_text(&w->out, ends ? ",\"flow_in\":true" : ",\"flow_out\":true");
-            mrd__buf_reset(&id);
-            return;
+            if (!w->whole[index[at]] || !mrd__selects_flow(w->selection, flow)) continue;
+            if (!any) {
+                add_bind_id(w, index[at], ends);
+                mrd__buf_printf(&w->out, ",\"meridian\":{%s", thread ? "\"thread\":true," : "");
+            }
+            add_arrow(w, index[at], slice, ends, !any);
+            any = true;
         }
     }
+    if (any)
+        mrd__buf_text(&w->out, "]}");
+    else if (thread)
+        mrd__buf_text(&w->out, ",\"meridian\":{\"thread\":true}");
 }
 
 /* The points that lie in this slice: where one flow ends and the next of its id begins it is a
@@ -280,17 +349,15 @@ static void write_points(writing *w, uint64_t slice)
     for (; in < store->flow_count; in++) {
         const mrd__flow *flow = &store->flows[store->flow_by_to[in]];
         if (flow->to != slice) break;
-        if (!mrd__selects_flow(w->selection, flow) || is_bound(store, flow)) continue;
-        const mrd__flow *next = mrd__flow_onward(w->selection, flow, same_flow);
-        flow_event(w, next != NULL ? "t" : "f", flow, slice, flow->to_time);
+        if (!has_points(w, flow)) continue;
+        flow_event(w, goes_on(w, flow, true) ? "t" : "f", flow, slice, flow->to_time);
     }
     size_t out = mrd__flow_lower(store, store->flow_by_from, true, slice);
     for (; out < store->flow_count; out++) {
         const mrd__flow *flow = &store->flows[store->flow_by_from[out]];
         if (flow->from != slice) break;
-        if (!mrd__selects_flow(w->selection, flow) || is_bound(store, flow)) continue;
-        if (mrd__flow_before(w->selection, flow, same_flow) == NULL)
-            flow_event(w, "s", flow, slice, flow->from_time);
+        if (!has_points(w, flow)) continue;
+        if (!goes_on(w, flow, false)) flow_event(w, "s", flow, slice, flow->from_time);
     }
 }
 
@@ -304,23 +371,50 @@ static void end_slice(writing *w, const mrd__track *track, int64_t at)
     mrd__buf_char(&w->out, '}');
 }
 
+/* End all pairs that the slice does not lie in; MRD__NONE: all. True: it lies in one. */
+static bool end_pairs(writing *w, uint32_t slice)
+{
+    const mrd__store *store = w->store;
+    const mrd__track *own = slice != MRD__NONE ? track_of(store, slice) : NULL;
+    bool inside = false;
+    size_t kept = w->pairs.count;
+    for (size_t i = w->pairs.count; i-- > 0;) { /* inner ones first */
+        uint32_t pair = w->pairs.data[i];
+        const mrd__track *track = track_of(store, pair);
+        int64_t at = mrd__store_slice_start(store, pair);
+        bool now = own != NULL && mrd__store_slice_start(store, slice) == at;
+        if (now && (track != own || inside || store->slices.parent[slice] == pair)) {
+            inside |= track == own;
+            w->pairs.data[--kept] = pair;
+        } else {
+            end_slice(w, track, at);
+        }
+    }
+    size_t left = w->pairs.count - kept;
+    if (left > 0) memmove(w->pairs.data, w->pairs.data + kept, left * sizeof(uint32_t));
+    w->pairs.count = left;
+    return inside;
+}
+
 static mrd_status write_slice(writing *w, uint64_t slice, const mrd__track *track, mrd_error *error)
 {
     const mrd__slices *slices = &w->store->slices;
     int64_t start = mrd__store_slice_start(w->store, slice);
     bool open = slices->flags[slice] & MRD__SLICE_UNCLOSED;
-    bool pair = mrd__store_stands_before(w->store, slice);
+    int64_t end = mrd__store_slice_end(w->store, slice);
+    bool inside = w->pairs.count > 0 && end_pairs(w, (uint32_t)slice);
+    bool pair = mrd__store_stands_before(w->store, slice) || (inside && !open && start == end);
     begin_event(w, open || pair ? "B" : "X");
     add_text(w, "name", mrd__store_str(w->store, slices->name[slice]));
     add_string(w, "cat", slices->category[slice]);
     add_owner(w, track->process, track->thread);
     add_time(w, "ts", start);
-    if (!open && !pair) add_time(w, "dur", mrd__store_slice_end(w->store, slice) - start);
-    if (w->has_bound) add_binding(w, slice);
+    if (!open && !pair) add_time(w, "dur", end - start);
+    if (w->has_whole) add_own(w, slice, false);
     MRD__TRY(add_args(w, slices->args[slice], mrd__selection_crossed(w->selection, slice), error));
     mrd__buf_char(&w->out, '}');
     write_points(w, slice);
-    if (pair) end_slice(w, track, start);
+    if (pair) mrd__vec_push(&w->pairs, (uint32_t)slice);
     return flush(w, FLUSH_BYTES, error);
 }
 
@@ -389,7 +483,11 @@ static mrd_status write_async_edge(writing *w, uint64_t slice, uint32_t track, b
     add_owner(w, store->tracks[track].process, store->tracks[track].thread);
     add_time(w, "ts",
              begin ? mrd__store_slice_start(store, slice) : mrd__store_slice_end(store, slice));
-    if (begin && w->has_bound) add_binding(w, slice);
+    bool thread = store->tracks[track].thread != MRD__NONE;
+    if (begin)
+        add_own(w, slice, thread);
+    else if (thread)
+        mrd__buf_text(&w->out, ",\"meridian\":{\"thread\":true}");
     if (begin)
         MRD__TRY(
             add_args(w, slices->args[slice], mrd__selection_crossed(w->selection, slice), error));
@@ -429,6 +527,7 @@ static mrd_status write_slices(writing *w, mrd_error *error)
             status = write_slice(w, slice, &store->tracks[track], error);
     }
     mrd__free(order);
+    (void)end_pairs(w, MRD__NONE);
     for (uint32_t t = 0; status == MRD_OK && t < store->track_count; t++) {
         if (store->tracks[t].kind == MRD__TRACK_ASYNC && store->tracks[t].count > 0)
             status = write_async(w, t, error);
@@ -469,6 +568,7 @@ static mrd_status write_samples(writing *w, uint32_t id, mrd_error *error)
         add_text(w, "name", name);
         add_owner(w, track->process, track->thread);
         add_time(w, "ts", mrd__store_counter_time(store, i));
+        if (track->thread != MRD__NONE) mrd__buf_text(&w->out, ",\"meridian\":{\"thread\":true}");
         mrd__buf_text(&w->out, ",\"args\":{");
         mrd__buf_json_string(&w->out, mrd__store_str(store, track->series));
         mrd__buf_char(&w->out, ':');
@@ -502,21 +602,26 @@ mrd_status mrd__convert_json(mrd__selection *selection, const mrd_sink *sink, mr
     writing w = {.selection = selection,
                  .store = store,
                  .sink = sink,
+                 .whole = mrd__new_array(bool, store->flow_count),
                  .process_numbers = mrd__new_array(uint32_t, store->process_count + 1),
                  .thread_numbers = mrd__new_array(uint32_t, store->thread_count + 1),
                  .async_numbers = mrd__new_array(uint32_t, store->track_count + 1)};
     number_asyncs(&w);
-    for (size_t f = 0; f < store->flow_count && !w.has_bound; f++)
-        w.has_bound = is_bound(store, &store->flows[f]);
+    for (size_t f = 0; f < store->flow_count; f++) {
+        w.whole[f] = is_whole(store, &store->flows[f]);
+        w.has_whole |= w.whole[f];
+    }
     for (uint32_t p = 0; p < store->process_count; p++)
         w.process_numbers[p] = process_number(store, p);
     for (uint32_t t = 0; t < store->thread_count; t++)
         w.thread_numbers[t] = thread_number(store, t);
     mrd_status status = write_all(&w, error);
+    mrd__free(w.whole);
     mrd__free(w.process_numbers);
     mrd__free(w.thread_numbers);
     mrd__free(w.async_numbers);
     mrd__buf_reset(&w.out);
     mrd__buf_reset(&w.args);
+    mrd__vec_reset(&w.pairs);
     return status;
 }

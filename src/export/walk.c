@@ -8,16 +8,41 @@
 
 typedef struct edge {
     int64_t start;
-    uint32_t depth, order, slice;
+    uint32_t slice;
 } edge;
 
-static int by_begin(const void *left, const void *right)
+static uint32_t ancestors(const mrd__slices *slices, uint32_t slice)
+{
+    uint32_t count = 0;
+    while ((slice = slices->parent[slice]) != MRD__NONE)
+        count++;
+    return count;
+}
+
+/* Outer slices before inner ones, with all that lies in them: at one time a tree in its order. */
+static int by_tree(const mrd__slices *slices, uint32_t a, uint32_t b)
+{
+    uint32_t above_a = ancestors(slices, a);
+    uint32_t above_b = ancestors(slices, b);
+    int outer = (above_a > above_b) - (above_a < above_b);
+    for (; above_a > above_b; above_a--)
+        a = slices->parent[a];
+    for (; above_b > above_a; above_b--)
+        b = slices->parent[b];
+    if (a == b) return outer;
+    while (slices->parent[a] != slices->parent[b]) {
+        a = slices->parent[a];
+        b = slices->parent[b];
+    }
+    return slices->order[a] < slices->order[b] ? -1 : 1;
+}
+
+static int by_begin(const void *left, const void *right, void *slices)
 {
     const edge *a = left;
     const edge *b = right;
     if (a->start != b->start) return a->start < b->start ? -1 : 1;
-    if (a->depth != b->depth) return a->depth < b->depth ? -1 : 1;
-    return (a->order > b->order) - (a->order < b->order);
+    return a->slice == b->slice ? 0 : by_tree(slices, a->slice, b->slice);
 }
 
 static int64_t end_of(const mrd__store *store, uint64_t slice)
@@ -30,15 +55,9 @@ void mrd__nest_begin(mrd__nest *nest, const mrd__store *store, uint64_t first, u
 {
     *nest = (mrd__nest){.store = store, .count = count};
     edge *edges = mrd__new_array(edge, count);
-    uint32_t row = count > 0 ? mrd__store_row_of(store, first) : 0;
-    for (uint64_t i = 0; i < count; i++) {
-        uint64_t slice = first + i;
-        while (store->rows.first[row + 1] <= slice)
-            row++;
-        edges[i] = (edge){mrd__store_slice_start(store, slice), store->row_infos[row].depth,
-                          store->slices.order[slice], (uint32_t)slice};
-    }
-    if (count > 0) qsort(edges, count, sizeof *edges, by_begin);
+    for (uint64_t i = 0; i < count; i++)
+        edges[i] = (edge){mrd__store_slice_start(store, first + i), (uint32_t)(first + i)};
+    if (count > 0) qsort_r(edges, count, sizeof *edges, by_begin, (void *)&store->slices);
     nest->edges = mrd__new_array(uint32_t, count);
     for (uint64_t i = 0; i < count; i++)
         nest->edges[i] = edges[i].slice;
@@ -59,6 +78,14 @@ static size_t first_to_end(const mrd__nest *nest)
     return best;
 }
 
+/* Without length, inside one without. */
+static bool lies_in(const mrd__store *store, uint32_t slice, uint32_t outer)
+{
+    while (slice != MRD__NONE && slice != outer)
+        slice = store->slices.parent[slice];
+    return slice == outer;
+}
+
 bool mrd__nest_next(mrd__nest *nest, uint64_t *slice, bool *begins)
 {
     const mrd__store *store = nest->store;
@@ -68,7 +95,9 @@ bool mrd__nest_next(mrd__nest *nest, uint64_t *slice, bool *begins)
     *begins = more;
     if (more && nest->open.count > 0) {
         int64_t start = mrd__store_slice_start(store, nest->edges[nest->next]);
-        *begins = end_of(store, nest->open.data[ending]) > start;
+        int64_t end = end_of(store, nest->open.data[ending]);
+        *begins = end > start || (end == start &&
+                                  lies_in(store, nest->edges[nest->next], nest->open.data[ending]));
     }
     if (*begins) {
         *slice = nest->edges[nest->next++];
@@ -104,34 +133,4 @@ size_t mrd__flow_lower(const mrd__store *store, const uint32_t *index, bool from
             high = middle;
     }
     return low;
-}
-
-const mrd__flow *mrd__flow_onward(mrd__selection *selection, const mrd__flow *flow,
-                                  mrd__same_flow_fn same)
-{
-    const mrd__store *store = selection->store;
-    size_t at = mrd__flow_lower(store, store->flow_by_from, true, flow->to);
-    for (; at < store->flow_count; at++) {
-        const mrd__flow *next = &store->flows[store->flow_by_from[at]];
-        if (next->from != flow->to) return NULL;
-        if (next->from_time == flow->to_time && same(flow, next) &&
-            mrd__selects_flow(selection, next))
-            return next;
-    }
-    return NULL;
-}
-
-const mrd__flow *mrd__flow_before(mrd__selection *selection, const mrd__flow *flow,
-                                  mrd__same_flow_fn same)
-{
-    const mrd__store *store = selection->store;
-    size_t at = mrd__flow_lower(store, store->flow_by_to, false, flow->from);
-    for (; at < store->flow_count; at++) {
-        const mrd__flow *before = &store->flows[store->flow_by_to[at]];
-        if (before->to != flow->from) return NULL;
-        if (before->to_time == flow->from_time && same(flow, before) &&
-            mrd__selects_flow(selection, before))
-            return before;
-    }
-    return NULL;
 }

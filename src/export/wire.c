@@ -57,19 +57,38 @@ void mrd__wire_bytes(mrd__buf *out, unsigned field, mrd__str bytes)
 
 /* ---- Annotations ---- */
 
-static void add_number(mrd__buf *out, mrd__str text)
+static bool is_minus_zero(mrd__str text)
 {
+    return text.size == 2 && text.data[0] == '-' && text.data[1] == '0';
+}
+
+/* Is this how the double is written when it comes back? 1.50 and 1e3 are numbers too, but are kept
+ * as the text that they are. */
+static bool is_spelled(mrd__str text, double value)
+{
+    mrd__buf again = {0};
+    mrd__buf_json_real(&again, value);
+    bool same = mrd__str_equal((mrd__str){again.data, again.size}, text);
+    mrd__buf_reset(&again);
+    return same;
+}
+
+static void add_number(mrd__buf *out, const mrd__json_token *token)
+{
+    mrd__str text = token->text;
     int64_t whole;
     uint64_t large;
     double real;
-    if (mrd__parse_int64(text, &whole))
+    if (mrd__parse_int64(text, &whole) && !is_minus_zero(text))
         mrd__wire_varint(out, NOTE_INT, (uint64_t)whole);
     else if (mrd__parse_uint64(text, &large))
         mrd__wire_varint(out, NOTE_UINT, large);
-    else if (mrd__parse_double(text, &real))
+    else if (mrd__parse_double(text, &real) && is_spelled(text, real))
         mrd__wire_double(out, NOTE_DOUBLE, real);
-    else /* NaN and infinities, numbers out of range: as they are written */
+    else if (token->nonstandard) /* NaN and infinities are no JSON */
         mrd__wire_bytes(out, NOTE_STRING, text);
+    else
+        mrd__wire_bytes(out, NOTE_JSON, text);
 }
 
 static void add_scalar(mrd__buf *out, const mrd__json_token *token)
@@ -82,7 +101,7 @@ static void add_scalar(mrd__buf *out, const mrd__json_token *token)
         mrd__buf_reset(&text);
         return;
     case MRD__JSON_NUMBER:
-        add_number(out, token->text);
+        add_number(out, token);
         return;
     case MRD__JSON_TRUE:
     case MRD__JSON_FALSE:

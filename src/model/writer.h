@@ -71,6 +71,7 @@ enum {                  /* side flags */
     MRD__FLOW_CHAIN = 16, /* bind_id passes from slice to slice in time order */
     MRD__FLOW_LAST = 32,  /* with FLOW_CHAIN: and ends here */
     MRD__FLOW_HALF = 64,  /* bind_id is mrd__shard_half's: one end of one arrow, told whole */
+    MRD__ID_THREAD = 128, /* the id is one of the fact's thread */
 };
 typedef struct mrd__side {
     uint32_t id, scope; /* string ids: id text as written (numbers in decimal), scope or 0 */

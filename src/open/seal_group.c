@@ -136,6 +136,7 @@ static uint32_t async_group(counting *c, const mrd__fact *fact, uint32_t process
     mrd__group_key key = {.kind = MRD__TRACK_ASYNC,
                           .file = c->chunk->file,
                           .process = MRD__NONE,
+                          .thread = MRD__NONE,
                           .category = c->strings[fact->category]};
     bool old = fact->phase >= MRD__OLD_ASYNC_START && fact->phase <= MRD__OLD_ASYNC_FINISH;
     if (fact->extra != 0) {
@@ -143,6 +144,7 @@ static uint32_t async_group(counting *c, const mrd__fact *fact, uint32_t process
         key.id = c->strings[side->id];
         key.scope = c->strings[side->scope];
         if ((side->flags & MRD__ID_LOCAL) != 0) key.process = process;
+        if ((side->flags & MRD__ID_THREAD) != 0) key.thread = c->threads[fact->thread].thread;
         take_binding(c, fact, order);
     }
     if (old) {
@@ -229,6 +231,7 @@ static uint32_t group_of(counting *c, mrd__fact *fact, uint32_t order)
         mrd__group_key key = {.kind = MRD__TRACK_COUNTER,
                               .file = c->chunk->file,
                               .process = process,
+                              .thread = c->threads[fact->thread].named ? thread : MRD__NONE,
                               .name = c->strings[fact->name],
                               .id = c->strings[fact->extra]};
         return span->fixed + dynamic_group(span, &key, order);

@@ -206,6 +206,8 @@ static group_key key_of(const mrd__sealing *seal, const mrd__group *group, uint3
         key.class = 3;
         key.thread = seal->threads.data[group->thread].index;
         if (group->own == MRD__NONE) key.file = seal->threads.data[group->thread].file;
+        bool keyed = group->kind == MRD__TRACK_ASYNC || group->kind == MRD__TRACK_COUNTER;
+        if (group->own == MRD__NONE && keyed) key.own = UINT32_MAX; /* behind the described ones */
     } else if (group->own != MRD__NONE) {
         return key;
     } else if (group->kind == MRD__TRACK_COUNTER) {

@@ -136,13 +136,13 @@ static mrd__track track_of(mrd__sealing *seal, const mrd__group *group)
         const mrd__own_track *own = &seal->own_tracks.data[group->own];
         track.name = mrd__seal_own_name(seal, own);
         if (group->kind == MRD__TRACK_COUNTER) track.unit = own->unit;
-    } else if (group->thread != MRD__NONE) {
-        track.name = seal->threads.data[group->thread].name;
     } else if (group->kind == MRD__TRACK_COUNTER) {
         track.name = group->track_name;
         track.series = group->series;
     } else if (group->kind == MRD__TRACK_ASYNC) {
         track.name = group->track_name;
+    } else if (group->thread != MRD__NONE) {
+        track.name = seal->threads.data[group->thread].name;
     } else if (group->process != MRD__NONE) {
         track.name = seal->processes.data[group->process].name;
     }

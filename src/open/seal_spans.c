@@ -179,7 +179,7 @@ static mrd__group keyed_group(const mrd__span_group *own)
 {
     return (mrd__group){.kind = (uint8_t)own->key.kind,
                         .process = own->process,
-                        .thread = MRD__NONE,
+                        .thread = own->key.thread,
                         .own = MRD__NONE,
                         .track = MRD__NONE,
                         .name = own->key.name,

@@ -5,7 +5,7 @@
 #include "open/sealing.h"
 
 typedef struct mrd__group_key { /* of counters and async; compared as bytes, no padding */
-    uint32_t kind, file, process, category, name, id, scope, old;
+    uint32_t kind, file, process, thread, category, name, id, scope, old;
 } mrd__group_key;
 
 typedef struct mrd__span_group {
@@ -41,7 +41,8 @@ static inline uint64_t mrd__group_key_hash(const mrd__group_key *key)
 {
     uint64_t a = mrd__hash_mix((uint64_t)key->id << 32 | key->name,
                                (uint64_t)key->category << 32 | key->scope);
-    return mrd__hash_mix(a + key->kind + 8 * key->old, (uint64_t)key->file << 32 | key->process);
+    return mrd__hash_mix(a + key->kind + 8 * key->old + ((uint64_t)key->thread << 32),
+                         (uint64_t)key->file << 32 | key->process);
 }
 
 /* First group of the described tracks. */

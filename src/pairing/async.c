@@ -118,7 +118,9 @@ static void nest_one(nest *n, mrd__item *items, uint32_t i, mrd__found *found)
 {
     mrd__item *item = &items[i];
     open_slice v = {.start = item->ts, .end = mrd__item_end(item), .item = i};
-    v.close = (item->marks & MRD__ITEM_ZERO) != 0 ? (uint32_t)item->dur : item->order;
+    v.close = (item->marks & MRD__ITEM_ZERO) != 0 ? (uint32_t)item->dur
+              : item->phase == MRD__COMPLETE      ? UINT32_MAX /* as in slices.c */
+                                                  : item->order;
     if ((item->marks & MRD__ITEM_ZERO) != 0) item->dur = 0;
     while (n->candidates.count > 0 && !holds(&n->candidates.data[n->candidates.count - 1], &v))
         n->candidates.count--;

@@ -378,6 +378,80 @@ static bool bind_of(mrd__cj_out *out, const mrd__cj_event *event, mrd__side *sid
     return true;
 }
 
+/* ---- What our own writer says beside the event ---- */
+
+typedef struct own_facts {
+    bool thread;     /* the lane is one of the event's thread */
+    uint32_t arrows; /* side records of the ends of arrows that lie in the slice; 0 none */
+} own_facts;
+
+static void arrow_member(mrd__cj_out *out, const mrd__cj_event *event, mrd__str key,
+                         const mrd__json_token *value, mrd__flow_half *half, bool *ends)
+{
+    mrd__cj_value text = {
+        .at = value->text.data, .size = (uint32_t)value->text.size, .special = true};
+    int64_t pair;
+    if (mrd__str_is(key, "ends")) *ends = value->type == MRD__JSON_TRUE;
+    if (value->type == MRD__JSON_NUMBER) {
+        if (mrd__str_is(key, "pair") && mrd__parse_int64(value->text, &pair) && pair > 0 &&
+            pair < UINT32_MAX)
+            half->pair = (uint32_t)pair;
+        if (mrd__str_is(key, "delta_ns")) (void)mrd__parse_int64(value->text, &half->delta_ns);
+    } else if (value->type == MRD__JSON_STRING) {
+        if (mrd__str_is(key, "id")) half->id = intern(out, event, &text);
+        if (mrd__str_is(key, "name")) half->name = intern(out, event, &text);
+        if (mrd__str_is(key, "cat")) half->category = intern(out, event, &text);
+    }
+}
+
+/* The end of an arrow whose '{' was read; the side records with it. */
+static uint32_t arrow_side(mrd__cj_out *out, const mrd__cj_event *event, mrd__json *json,
+                           uint32_t next)
+{
+    mrd__flow_half half = {0};
+    bool ends = false;
+    mrd__json_token key;
+    while ((key = mrd__json_next(json)).type == MRD__JSON_KEY) {
+        mrd__json_token value = mrd__json_next(json);
+        arrow_member(out, event, key.text, &value, &half, &ends);
+        if (!mrd__json_skip(json, value)) break;
+    }
+    if (half.pair == 0) {
+        lose(out, event, MRD__LOSS_FLOW_MISSING_ID, 0);
+        return next;
+    }
+    return mrd__shard_side(
+        out->shard, (mrd__side){.bind_id = mrd__shard_half(out->shard, half),
+                                .flags = MRD__FLOW_HALF | (ends ? MRD__FLOW_IN : MRD__FLOW_OUT),
+                                .next = next});
+}
+
+static own_facts own_of(mrd__cj_out *out, const mrd__cj_event *event)
+{
+    own_facts own = {0};
+    const mrd__cj_value *object = &event->fields[MRD__CJ_MERIDIAN];
+    if (!mrd__cj_has(event, MRD__CJ_MERIDIAN) || object->type != MRD__JSON_OBJECT) return own;
+    mrd__json json;
+    mrd__json_token key;
+    open_object(&json, object->at, object->size);
+    while ((key = mrd__json_next(&json)).type == MRD__JSON_KEY) {
+        mrd__json_token value = mrd__json_next(&json);
+        if (mrd__str_is(key.text, "thread")) own.thread = value.type == MRD__JSON_TRUE;
+        if (mrd__str_is(key.text, "arrows") && value.type == MRD__JSON_ARRAY) {
+            while ((value = mrd__json_next(&json)).type == MRD__JSON_OBJECT)
+                own.arrows = arrow_side(out, event, &json, own.arrows);
+            if (value.type == MRD__JSON_ARRAY_END) continue;
+            while (value.type != MRD__JSON_ARRAY_END) { /* something else than an arrow */
+                if (!mrd__json_skip(&json, value)) return own;
+                value = mrd__json_next(&json);
+            }
+            continue;
+        }
+        if (!mrd__json_skip(&json, value)) break;
+    }
+    return own;
+}
+
 /* ---- Phases ---- */
 
 static inline mrd__fact *push(mrd__cj_out *out, const mrd__cj_event *event, mrd__phase phase,
@@ -406,7 +480,8 @@ static void emit_slice(mrd__cj_out *out, const mrd__cj_event *event, mrd__phase 
     uint32_t thread = thread_of(out, event);
     mrd__side side = {0};
     uint32_t extra = 0;
-    if (!end && bind_of(out, event, &side)) extra = mrd__shard_side(out->shard, side);
+    if (!end) extra = own_of(out, event).arrows;
+    if (!end && extra == 0 && bind_of(out, event, &side)) extra = mrd__shard_side(out->shard, side);
     mrd__fact *fact = push(out, event, phase, ts, name, category, thread);
     fact->dur = dur;
     fact->extra = extra;
@@ -440,7 +515,11 @@ static void emit_async(mrd__cj_out *out, const mrd__cj_event *event, mrd__phase 
     }
     bool nestable = phase <= MRD__ASYNC_INSTANT;
     if (nestable && side.flags == 0) side.flags = MRD__ID_GLOBAL;
-    if (phase == MRD__ASYNC_BEGIN || phase == MRD__ASYNC_INSTANT) bind_of(out, event, &side);
+    own_facts own = own_of(out, event);
+    side.next = own.arrows;
+    if (own.thread) side.flags |= MRD__ID_THREAD;
+    if (own.arrows == 0 && (phase == MRD__ASYNC_BEGIN || phase == MRD__ASYNC_INSTANT))
+        bind_of(out, event, &side);
     bool nameless =
         phase == MRD__ASYNC_END || phase == MRD__OLD_ASYNC_STEP || phase == MRD__OLD_ASYNC_FINISH;
     uint32_t name = nameless ? text_of(out, event, MRD__CJ_NAME) : name_of(out, event);
@@ -524,7 +603,7 @@ static void emit_counter(mrd__cj_out *out, const mrd__cj_event *event)
     }
     of.name = counter_name(out, event);
     of.category = text_of(out, event, MRD__CJ_CAT);
-    of.thread = process_of(out, event);
+    of.thread = own_of(out, event).thread ? thread_of(out, event) : process_of(out, event);
     mrd__json json;
     mrd__json_token key;
     open_object(&json, args->at, args->size);

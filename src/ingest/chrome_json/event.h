@@ -27,6 +27,7 @@ typedef enum mrd__cj_field {
     MRD__CJ_SF,
     MRD__CJ_STACK,
     MRD__CJ_PROCESS_NAME,
+    MRD__CJ_MERIDIAN, /* ours: what the format has no place for (export/convert_json.c) */
     MRD__CJ_FIELDS,
     MRD__CJ_UNKNOWN = MRD__CJ_FIELDS
 } mrd__cj_field;

@@ -42,7 +42,8 @@ mrd__cj_field mrd__cj_field_of(const char *key, size_t size)
                                                    [MRD__CJ_FLOW_OUT] = "flow_out",
                                                    [MRD__CJ_SF] = "sf",
                                                    [MRD__CJ_STACK] = "stack",
-                                                   [MRD__CJ_PROCESS_NAME] = "processName"};
+                                                   [MRD__CJ_PROCESS_NAME] = "processName",
+                                                   [MRD__CJ_MERIDIAN] = "meridian"};
     for (int i = 0; i < MRD__CJ_FIELDS; i++) {
         if (strlen(names[i]) == size && memcmp(names[i], key, size) == 0) return (mrd__cj_field)i;
     }

@@ -94,7 +94,7 @@ static void add_nested_leaf(mrd__pf *pf, mrd__str message)
     for (mrd__pb_field f; pf->json.size == before && mrd__pb_next(&at, &f);) {
         if (f.key == PB_VARINT(NESTED_INT)) mrd__buf_int(&pf->json, mrd__pb_int(f.value));
         if (f.key == PB_FIXED64(NESTED_DOUBLE))
-            mrd__buf_json_double(&pf->json, mrd__pb_double(f.value));
+            mrd__buf_json_real(&pf->json, mrd__pb_double(f.value));
         if (f.key == PB_VARINT(NESTED_BOOL))
             mrd__buf_text(&pf->json, f.value != 0 ? "true" : "false");
         if (f.key == PB_BYTES(NESTED_STRING)) add_text(pf, f.bytes);
@@ -146,7 +146,7 @@ static bool add_leaf(mrd__pf *pf, mrd__pf_sequence *sequence, const mrd__pb_fiel
         mrd__buf_int(&pf->json, mrd__pb_int(f->value));
         return true;
     case PB_FIXED64(ANNOTATION_DOUBLE):
-        mrd__buf_json_double(&pf->json, mrd__pb_double(f->value));
+        mrd__buf_json_real(&pf->json, mrd__pb_double(f->value));
         return true;
     case PB_BYTES(ANNOTATION_STRING):
         add_text(pf, f->bytes);

@@ -116,11 +116,11 @@ static void add_fixed(mrd__pf *pf, const mrd__pf_field *field, uint64_t value)
     uint32_t bits = (uint32_t)value;
     switch (field->kind) {
     case MRD__PF_DOUBLE:
-        mrd__buf_json_double(&pf->json, mrd__pb_double(value));
+        mrd__buf_json_real(&pf->json, mrd__pb_double(value));
         break;
     case MRD__PF_FLOAT:
         memcpy(&number, &bits, sizeof number);
-        mrd__buf_json_double(&pf->json, (double)number);
+        mrd__buf_json_real(&pf->json, (double)number);
         break;
     case MRD__PF_SFIXED64:
         mrd__buf_int(&pf->json, mrd__pb_int(value));

@@ -23,6 +23,11 @@ static bool sniff(const char *head, size_t size)
 
 /* ---- Reading one table ---- */
 
+typedef struct open_pair { /* a slice without length that is told by begin and end */
+    int64_t id, ts;
+    uint32_t local; /* its lane */
+} open_pair;
+
 typedef struct reading {
     mrd__table_sink sink;
     mrd__duck *duck;
@@ -33,6 +38,7 @@ typedef struct reading {
     MRD__VEC(bool) parents;          /* by track */
     MRD__VEC(mrd__table_lane) lanes; /* by track */
     MRD__VEC(mrd__table_flow) flows; /* by slice_out, and behind them by slice_in */
+    MRD__VEC(open_pair) pairs;       /* their ends come behind what lies in them */
     uint64_t chunks;
 } reading;
 
@@ -513,7 +519,30 @@ static bool has_flag(mrd__str flags, const char *flag)
     return flags.size > 0 && memmem(flags.data, flags.size, flag, strlen(flag)) != NULL;
 }
 
-/* id, ts_ns, dur_ns, name, category, track_id, args, flags */
+/* End all pairs that a slice at ts with this parent does not lie in. True: it lies in one. */
+static bool end_pairs(reading *r, uint32_t local, int64_t ts, int64_t parent)
+{
+    bool inside = false;
+    size_t kept = r->pairs.count;
+    for (size_t i = r->pairs.count; i-- > 0;) { /* inner ones first */
+        open_pair pair = r->pairs.data[i];
+        if (pair.ts == ts && (pair.local != local || inside || pair.id == parent)) {
+            inside |= pair.local == local;
+            r->pairs.data[--kept] = pair;
+            continue;
+        }
+        mrd__fact *end = mrd__shard_push(r->sink.shard);
+        end->phase = MRD__END;
+        end->thread = pair.local;
+        end->ts = pair.ts;
+    }
+    size_t left = r->pairs.count - kept;
+    if (left > 0) memmove(r->pairs.data, r->pairs.data + kept, left * sizeof(open_pair));
+    r->pairs.count = left;
+    return inside;
+}
+
+/* id, ts_ns, dur_ns, name, category, track_id, args, flags, parent */
 static mrd_status slice_row(reading *r, const mrd__duck_chunk *chunk, size_t row, mrd_error *error)
 {
     const mrd__table_lane *lane = &no_lane;
@@ -531,7 +560,10 @@ static mrd_status slice_row(reading *r, const mrd__duck_chunk *chunk, size_t row
     }
     mrd__str flags = text_at(chunk, 7, row);
     /* Told by begin and end where the order of these counts. */
-    bool pair = has_flag(flags, "stands_before");
+    int64_t parent = -1;
+    (void)int_at(chunk, 8, row, &parent);
+    bool inside = end_pairs(r, lane->local, ts, parent);
+    bool pair = has_flag(flags, "stands_before") || (inside && dur == 0);
     bool open = dur == -1;
     mrd__fact *fact =
         push(r, open || pair ? MRD__BEGIN : MRD__COMPLETE, open ? 'B' : 'X', lane, ts);
@@ -545,11 +577,8 @@ static mrd_status slice_row(reading *r, const mrd__duck_chunk *chunk, size_t row
     /* Async slices stand beside each other; only those of a stack are flagged for it. */
     if (lane->own && has_flag(flags, "overlap"))
         mrd__shard_track_spec(r->sink.shard, lane->local)->async = false;
-    if (!pair) return MRD_OK;
-    mrd__fact *end = mrd__shard_push(r->sink.shard);
-    end->phase = MRD__END;
-    end->thread = lane->local;
-    end->ts = ts;
+    open_pair own = {id, ts, lane->local};
+    if (pair) mrd__vec_push(&r->pairs, own);
     return MRD_OK;
 }
 
@@ -618,8 +647,11 @@ static mrd_status read_tables(reading *r, mrd_error *error)
                         "slice_out, slice_in, name, category, flow_id, ts_out_ns, ts_in_ns",
                         flow_row, error));
     sort_flows(r);
-    MRD__TRY(read_table(r, "slice", "id, ts_ns, dur_ns, name, category, track_id, args, flags",
+    MRD__TRY(read_table(r, "slice",
+                        "id, ts_ns, dur_ns, name, category, track_id, args, flags, parent",
                         slice_row, error));
+    while (r->pairs.count > 0)
+        (void)end_pairs(r, MRD__NONE, r->pairs.data[0].ts ^ 1, -1); /* any other time */
     MRD__TRY(read_table(r, "instant", "ts_ns, name, category, track_id, args", instant_row, error));
     return read_table(r, "counter", "ts_ns, track_id, value", counter_row, error);
 }
@@ -696,6 +728,7 @@ static mrd_status read_file(mrd__import *in, mrd_error *error)
     mrd__vec_reset(&r->parents);
     mrd__vec_reset(&r->lanes);
     mrd__vec_reset(&r->flows);
+    mrd__vec_reset(&r->pairs);
     mrd__free(r);
     return status;
 }
