@@ -9,6 +9,8 @@ export UBSAN_OPTIONS="${UBSAN_OPTIONS:-print_stacktrace=1}"
 # DuckDB's library is not instrumented: reports that concern it alone are no finding of ours, and
 # a suppression by library name would hide races in our callbacks.
 export TSAN_OPTIONS="${TSAN_OPTIONS:-ignore_noninstrumented_modules=1}"
+# The thread sanitizer makes programs of many threads up to fifty times slower.
+export MRD_TEST_TIMEOUT="${MRD_TEST_TIMEOUT:-1200}"
 [ "$#" -gt 0 ] || set -- asan tsan
 for preset in "$@"; do
     echo "== $preset"
