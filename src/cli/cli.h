@@ -84,6 +84,8 @@ void mrd__cli_data_dir(const mrd__cli *cli, mrd__buf *out);
 void mrd__cli_say(const char *format, ...) MRD_PRINTF(1, 2);
 /* The same for an error; returns the exit code that fits. A closed pipe is not worth a word. */
 int mrd__cli_fail(const mrd_error *error);
+/* The same where the first operand is a spec: what is wrong in it is said of that file. */
+int mrd__cli_fail_spec(const mrd__cli *cli, mrd_error *error);
 /* Wrong use: says it and names --help; returns MRD__EXIT_USAGE. */
 int mrd__cli_usage(const mrd__cli *cli, const char *format, ...) MRD_PRINTF(2, 3);
 /* Bytes to standard output; every failed write is an error. */

@@ -90,7 +90,7 @@ static int simulate(const mrd__cli *cli, mrd_sim_options *options, const mrd__bu
     show_progress(options, &p);
     mrd_status status = what(spec->data, spec->size, options, format, &sink, &untraced, &error);
     end_progress(&p);
-    if (status != MRD_OK) return mrd__cli_fail(&error);
+    if (status != MRD_OK) return mrd__cli_fail_spec(cli, &error);
     if (untraced)
         mrd__cli_say("trace.enabled: no trace is kept without --data, --store%s",
                      what == mrd_sim_run ? " or --trace FILE" : "");

@@ -49,6 +49,14 @@ int mrd__cli_fail(const mrd_error *error)
     return usage ? MRD__EXIT_USAGE : MRD__EXIT_FAILED;
 }
 
+int mrd__cli_fail_spec(const mrd__cli *cli, mrd_error *error)
+{
+    const char *path = cli->operands.data[0];
+    if (strcmp(error->code, "bad_spec") == 0 && error->file[0] == '\0' && strcmp(path, "-") != 0)
+        snprintf(error->file, sizeof error->file, "%s", path);
+    return mrd__cli_fail(error);
+}
+
 static mrd_status write_all(int fd, const char *path, const void *data, size_t size,
                             mrd_error *error)
 {

@@ -257,5 +257,5 @@ int mrd__slurm_submit(const mrd__cli *cli, const mrd__buf *spec)
     mrd__buf_reset(&s.script);
     if (status == MRD_OK) return mrd__cli_print(&out);
     mrd__buf_reset(&out);
-    return mrd__cli_fail(&error);
+    return mrd__cli_fail_spec(cli, &error);
 }

@@ -236,7 +236,7 @@ await test("sim/bad specs name the field, the value and what is allowed", async 
     /^no JSON: /]]) {
     const spec = typeof change === "string" ? change : { ...base, ...change }
     const { out, said } = await command(2, ["sim", "run", "--json"], spec)
-    const text = said.replace(/^meridian: /, "").replace(/\n$/, "")
+    const text = said.replace(/^meridian: spec\.json: /, "").replace(/\n$/, "")
     const fits = typeof want === "string" ? text === want : want.test(text)
     if (!fits || out !== "") wrong.push(`${show(change)}: ${show(text)}`)
   }
@@ -256,9 +256,9 @@ await test("sim/sweeps", async () => {
     if (rows[i + 1].summary.total_latency_ns <= rows[i].summary.total_latency_ns)
       throw new Wrong("a slow chip changes nothing")
   for (const [change, want] of [
-    [{ dtype: ["fp16", "x"] }, /^meridian: dtype: "x", allowed: one of /],
-    [{ seed: [] }, /^meridian: seed: \[\], allowed: a value or a list of values/],
-    [{ seed: [[1]] }, /^meridian: seed: a list in a list/],
+    [{ dtype: ["fp16", "x"] }, /^meridian: spec\.json: dtype: "x", allowed: one of /],
+    [{ seed: [] }, /^meridian: spec\.json: seed: \[\], allowed: a value or a list of values/],
+    [{ seed: [[1]] }, /^meridian: spec\.json: seed: a list in a list/],
     [{ seed: Array.from({ length: 400 }, (_, i) => i), pipeline: Array(64).fill(1),
       dtype: Array(5).fill("fp8") },
       /^meridian: the sweep has more than 100000 runs, the most allowed/],
