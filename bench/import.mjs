@@ -1,5 +1,5 @@
 // Import of generated Chrome JSON against Node's own read and JSON.parse of the same file, in the
-// same run: bench/import.mjs PROGRAM [quick|full]
+// same run, and of the same traces as Perfetto protobuf: bench/import.mjs PROGRAM [quick|full]
 import { spawnSync } from "node:child_process";
 import { statSync } from "node:fs";
 import { join } from "node:path";
@@ -11,6 +11,7 @@ const [program, size = "quick"] = process.argv.slice(2);
 const folder = workFolder();
 const counts = size === "full" ? [1e5, 1e6, 1e7] : [1e5, 1e6];
 const rows = [];
+const protobuf = [];
 
 /** A process of its own each time, as ours is; it prints its own read + parse time. */
 function nodeParse(path) {
@@ -22,9 +23,21 @@ function nodeParse(path) {
   return out.status === 0 ? Number(out.stdout.toString().split(" ")[0]) : NaN;
 }
 
-function peakBytes(path) {
-  const info = JSON.parse(run(program, ["info", "--json", path]).stdout);
-  return info;
+function infoOf(path) {
+  return JSON.parse(run(program, ["info", "--json", path]).stdout);
+}
+
+/** The trace of a JSON file, converted. */
+function protobufRow(json, rounds) {
+  const path = json.replace(/json$/, "pftrace");
+  run(program, ["convert", json, path]);
+  const bytes = statSync(path).size;
+  const ours = best(rounds, () => run(program, ["info", "--json", path]).ms) - start;
+  const one = best(rounds, () => run(program, ["info", "--json", "--threads", "1", path]).ms) - start;
+  const { counts, memory } = infoOf(path);
+  return [counts.slice, counts.instant + counts.counter, (bytes / 1e6).toFixed(1), ours.toFixed(1),
+    (bytes / 1e3 / ours).toFixed(0), (one / ours).toFixed(2),
+    (memory.total / counts.slice).toFixed(0), (memory.process_peak / counts.slice).toFixed(0)];
 }
 
 const start = best(9, () => run(program, ["--version"]).ms);
@@ -44,7 +57,8 @@ for (const events of counts) {
     spawnSync("sh", ["-c", `gzip -dc '${gz}' > /dev/null`]);
     return Number(process.hrtime.bigint() - begin) / 1e6;
   });
-  const memory = peakBytes(path).memory;
+  const memory = infoOf(path).memory;
+  protobuf.push(protobufRow(path, rounds));
   rows.push([
     events.toExponential(0),
     (bytes / 1e6).toFixed(1),
@@ -65,4 +79,9 @@ table(
   ["events", "MB", "ms", "MB/s", "M events/s", "1 thread / all", "Node ms", "Node / ours",
     "gz ms", "gzip -d ms", "peak, B/event", "store, B/event"],
   rows,
+);
+table(
+  "The same traces as Perfetto protobuf",
+  ["slices", "instants and counters", "MB", "ms", "MB/s", "1 thread / all", "store, B/slice", "peak, B/slice"],
+  protobuf,
 );
