@@ -20,5 +20,6 @@ for bench in events queue sim; do
     [ ! -x "$bench" ] || "$bench" "$size"
 done
 store=$(mktemp -d)
+[ ! -x build/release/bench/bench_session ] || build/release/bench/bench_session "$store" "$size"
 [ ! -x build/release/bench/bench_results ] || build/release/bench/bench_results "$store/data"
 rm -rf "$store"

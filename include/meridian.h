@@ -409,7 +409,7 @@ typedef struct mrd_record_result {
     uint64_t events, samples, decode_errors, gaps, late_lines;
 } mrd_record_result;
 
-/* Record (docs/sessions.md). The calling thread reads all sources until the end; one more writes.
+/* Record (docs/sessions.md). The calling thread reads all sources until the end; others write.
  * Codes exists, no_process, no_right, no_program, writer_failed. */
 MRD_MUST_CHECK mrd_status mrd_session_record(const mrd_record_options *options,
                                              mrd_record_result *result, mrd_error *error);

@@ -8,6 +8,7 @@
  *   whole hash of each input, in the order of the lines            (images only) */
 #include "open/cache.h"
 
+#include "base/alloc.h"
 #include "base/error.h"
 #include "model/image.h"
 #include "open/cache_folder.h"
@@ -68,6 +69,35 @@ static bool add_input(const char *path, mrd__buf *line)
     return good;
 }
 
+typedef MRD__VEC(mrd__buf) line_list;
+
+static bool add_line(line_list *lines, const char *path)
+{
+    mrd__buf line = {0};
+    bool good = add_input(path, &line);
+    mrd__vec_push(lines, line);
+    return good;
+}
+
+/* A session is opened by its manifest, and read from these beside it. The manifest has their
+ * hashes, but an opening does not check them: a file that was changed since is another input. */
+static bool add_session(line_list *lines, const char *manifest)
+{
+    static const char *const names[] = {"session.json", "seal.json", "domain.mrl", "metrics.mrl"};
+    const char *slash = strrchr(manifest, '/');
+    const char *name = slash != NULL ? slash + 1 : manifest;
+    bool good = true;
+    if (strcmp(name, "metrics-manifest.json") != 0) return true;
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && good; i++) {
+        mrd__buf path = {0};
+        mrd__buf_add(&path, manifest, (size_t)(name - manifest));
+        mrd__buf_text(&path, names[i]);
+        good = add_line(lines, path.data);
+        mrd__buf_reset(&path);
+    }
+    return good;
+}
+
 static int compare_lines(const void *left, const void *right)
 {
     const mrd__buf *a = left;
@@ -83,20 +113,22 @@ bool mrd__cache_key(const char *const *paths, size_t count, const mrd_open_optio
     const char *manifest = options != NULL ? options->manifest : NULL;
     size_t all = count + (manifest != NULL);
     if (all == 0 || all > MRD__CACHE_INPUTS) return false;
-    mrd__buf *lines = mrd__new_array(mrd__buf, all);
+    line_list lines = {0};
     bool good = true;
-    for (size_t i = 0; i < all && good; i++)
-        good = add_input(i < count ? paths[i] : manifest, &lines[i]);
+    for (size_t i = 0; i < all && good; i++) {
+        const char *path = i < count ? paths[i] : manifest;
+        good = add_line(&lines, path) && (i == count || add_session(&lines, path));
+    }
     if (good) {
-        qsort(lines, all, sizeof *lines, compare_lines);
-        for (size_t i = 0; i < all; i++)
-            mrd__buf_add(key, lines[i].data, lines[i].size);
+        qsort(lines.data, lines.count, sizeof *lines.data, compare_lines);
+        for (size_t i = 0; i < lines.count; i++)
+            mrd__buf_add(key, lines.data[i].data, lines.data[i].size);
         mrd__buf_printf(key, "\n%d\t%d\t%s\n", options != NULL ? (int)options->align : 0,
                         options != NULL && options->clock_linear, manifest != NULL ? manifest : "");
     }
-    for (size_t i = 0; i < all; i++)
-        mrd__buf_reset(&lines[i]);
-    mrd__free(lines);
+    for (size_t i = 0; i < lines.count; i++)
+        mrd__buf_reset(&lines.data[i]);
+    mrd__vec_reset(&lines);
     return good;
 }
 

@@ -49,10 +49,13 @@ static mrd_status said(const mrd__derived *derived, mrd_error *error)
 
 static mrd_status write_out(mrd__derived *derived, mrd__buf *bytes, mrd_error *error)
 {
+    const mrd__files *files = derived->recording->files;
     mrd__sha256_add(&derived->hash, bytes->data, bytes->size);
     derived->entry.bytes += bytes->size;
-    mrd_status status = mrd__files_write(derived->recording->files, derived->fd, bytes->data,
-                                         bytes->size, NULL, derived->path, error);
+    mrd_status status =
+        mrd__files_write(files, derived->fd, bytes->data, bytes->size, NULL, derived->path, error);
+    /* Finishing has less to wait for. */
+    if (files->begin_sync != NULL) files->begin_sync(files->ctx, derived->fd);
     mrd__buf_clear(bytes);
     return status;
 }

@@ -38,6 +38,12 @@ mrd__encoded mrd__encode_line(mrd__str line, uint64_t size, bool ended, const mr
     }
     if (mrd__envelope_from_json(&envelope, line, texts, &why) != MRD_OK)
         return encode_broken(line, size, ended, stamp, &why, out);
+    if (stamp != NULL && mrd__str_is(envelope.source_id, "publisher")) {
+        (void)mrd__fail(&why, MRD_ERR_FORMAT, "bad_line",
+                        "sourceId of the line is publisher, allowed is any other name: that one is "
+                        "the recorder's own");
+        return encode_broken(line, size, ended, stamp, &why, out);
+    }
     if (stamp != NULL) {
         envelope.has_host_receive = true;
         envelope.host_receive = (mrd__host_ns){(int64_t)stamp->host_ns};

@@ -386,6 +386,33 @@ static mrd_status check_text(mrd__str line, mrd_error *error)
                      nul != NULL ? "a NUL" : "bytes that are no UTF-8");
 }
 
+/* "\u0000" in a text that begins at text.data: where, else its size. */
+static size_t escaped_nul(mrd__str text)
+{
+    for (size_t at = 0; at + 5 < text.size; at++) {
+        if (text.data[at] != '\\') continue;
+        if (memcmp(text.data + at, "\\u0000", 6) == 0) return at;
+        at++; /* what the backslash escapes, another one too */
+    }
+    return text.size;
+}
+
+/* Texts of payloads become names of metrics and keys of series: as raw bytes, a NUL is refused in
+ * its escaped form, too. */
+static mrd_status check_payload(const mrd__envelope *e, mrd_error *error)
+{
+    mrd__str payload = e->payload;
+    if (payload.size == 0 || memchr(payload.data, '\\', payload.size) == NULL) return MRD_OK;
+    size_t at = escaped_nul(payload);
+    if (at == payload.size) return MRD_OK;
+    at += (size_t)(payload.data - e->bytes.data);
+    mrd_status status =
+        mrd__fail(error, MRD_ERR_FORMAT, "bad_line",
+                  "a text at byte %zu of the line holds \\u0000, allowed is text without NUL", at);
+    if (error != NULL) error->offset = (int64_t)at;
+    return status;
+}
+
 mrd_status mrd__envelope_from_json(mrd__envelope *envelope, mrd__str line, mrd__buf *texts,
                                    mrd_error *error)
 {
@@ -397,10 +424,15 @@ mrd_status mrd__envelope_from_json(mrd__envelope *envelope, mrd__str line, mrd__
     const mrd__envelope empty = {.source_epoch = 1, .target_generation = 1, .bytes = line};
     *envelope = empty;
     mrd__buf_clear(texts);
-    if (read_plain(envelope, line)) return complete(envelope, error);
+    if (read_plain(envelope, line)) {
+        /* A nested payload may have escapes. */
+        MRD__TRY(check_payload(envelope, error));
+        return complete(envelope, error);
+    }
     *envelope = empty;
     reading r = {.envelope = envelope, .texts = texts, .error = error};
     mrd__json_init(&r.json, line.data, line.size);
     MRD__TRY(take_members(&r));
+    MRD__TRY(check_payload(envelope, error));
     return complete(envelope, error);
 }

@@ -15,25 +15,45 @@
 
 /* ---- Opening ---- */
 
-static bool has_identity(const mrd__files *files, const char *dir)
+/* 1, 0; -1: not to be found out, errno says why. */
+static int has_identity(const mrd__files *files, const char *dir)
 {
     char *path = mrd__files_join(dir, MRD__IDENTITY);
-    bool there = files->exists(files->ctx, path) == 1;
+    int there = files->exists(files->ctx, path);
+    int number = errno;
     mrd__free(path);
+    errno = number;
     return there;
 }
 
-char *mrd__stored_find(const mrd__files *files, const char *dir)
+static mrd_status cannot_look(const char *dir, mrd_error *error)
+{
+    char *path = mrd__files_join(dir, MRD__IDENTITY);
+    mrd_status status = mrd__fail_errno(error, path, "cannot see whether it exists");
+    mrd__free(path);
+    return status;
+}
+
+mrd_status mrd__stored_find(const mrd__files *files, const char *dir, char **out, mrd_error *error)
 {
     size_t length = strlen(dir);
     while (length > 1 && dir[length - 1] == '/')
         length--;
     mrd__buf open_dir = {0};
+    mrd_status status = MRD_OK;
     char *plain = mrd__strndup(dir, length);
     mrd__buf_printf(&open_dir, "%s.open", plain);
-    bool open = !has_identity(files, plain) && has_identity(files, open_dir.data);
-    mrd__free(open ? plain : open_dir.data);
-    return open ? open_dir.data : plain;
+    int sealed = has_identity(files, plain);
+    if (sealed < 0) status = cannot_look(plain, error);
+    int open = sealed == 0 ? has_identity(files, open_dir.data) : 0;
+    if (open < 0) status = cannot_look(open_dir.data, error);
+    if (status != MRD_OK || open > 0) {
+        mrd__free(plain);
+        plain = NULL;
+    }
+    if (status != MRD_OK || open == 0) mrd__buf_reset(&open_dir);
+    *out = plain != NULL ? plain : open_dir.data;
+    return status;
 }
 
 static mrd_status read_text(const mrd__stored *stored, const char *name, mrd__buf *out,
@@ -200,8 +220,8 @@ mrd_status mrd__stored_open(const char *dir, const mrd__files *files, mrd__store
     mrd__stored *stored = mrd__new(mrd__stored);
     mrd_error why = {0}; /* callees' statuses are read from it, whatever the caller gave */
     stored->files = files != NULL ? files : mrd__files_system();
-    stored->dir = mrd__stored_find(stored->files, dir);
-    mrd_status status = read_identity(stored, &why);
+    mrd_status status = mrd__stored_find(stored->files, dir, &stored->dir, &why);
+    if (status == MRD_OK) status = read_identity(stored, &why);
     if (status == MRD_OK) status = read_seal(stored, &why);
     if (status == MRD_OK) status = read_segments(stored, &why);
     *out = stored;

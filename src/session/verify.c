@@ -205,9 +205,13 @@ static void bad_identity(const char *dir, const mrd__files *files, mrd__verify_r
                          const char *what)
 {
     mrd__buf text = {0};
-    char *folder = mrd__stored_find(files, dir);
-    char *path = mrd__files_join(folder, MRD__IDENTITY);
-    mrd_status status = mrd__files_read(files, path, &text, MRD__DOCUMENT_MAX, NULL);
+    char *folder;
+    char *path = NULL;
+    mrd_status status = mrd__stored_find(files, dir, &folder, NULL);
+    if (status == MRD_OK) {
+        path = mrd__files_join(folder, MRD__IDENTITY);
+        status = mrd__files_read(files, path, &text, MRD__DOCUMENT_MAX, NULL);
+    }
     mrd__damage_set(&result->damage, MRD__IDENTITY, 0, status == MRD_OK ? text.size : 1, what);
     mrd__buf_reset(&text);
     mrd__free(path);

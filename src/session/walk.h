@@ -57,8 +57,10 @@ typedef struct mrd__walk {
 MRD_MUST_CHECK mrd_status mrd__walk_raw(mrd__stored *stored, mrd__walk *walk, mrd_error *error);
 void mrd__walk_reset(mrd__walk *walk);
 
-/* The session's folder: DIR, or DIR.open where only that is one; in new memory. */
-char *mrd__stored_find(const mrd__files *files, const char *dir);
+/* The session's folder: DIR, or DIR.open where only that is one; in new memory. MRD_ERR_IO where
+ * the disk does not say; *out is then NULL. */
+MRD_MUST_CHECK mrd_status mrd__stored_find(const mrd__files *files, const char *dir, char **out,
+                                           mrd_error *error);
 
 /* A file of the session, opened for a reader. */
 typedef struct mrd__open_file {

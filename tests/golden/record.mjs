@@ -128,6 +128,19 @@ await test("record/garbage, single bytes, a cut last line", async () => {
   expectSame("gaps", gaps(got).sort(), ["record-cut", "stop-missing"])
 })
 
+await test("record/an adapter is not the publisher", async () => {
+  const lines = [{ sourceId: "publisher", kind: "tick", payload: {} },
+    { sourceId: "own", kind: "x", payload: {} }, { kind: "stopped" }]
+  const result = await json(["record", "--out", "publisher", "--publish", "1h", "--adapter",
+    `printf '%s\\n' ${lines.map((line) => `'${JSON.stringify(line)}'`).join(" ")}`])
+  expectSame("decode errors", result.decodeErrors, 1)
+  const got = await holds("publisher")
+  const raws = await Promise.all([1, 2, 3].map((seq) => json(["session", "raw", "publisher", `${seq}`])))
+  if (!raws.some((raw) => /publisher, allowed is any other name/.test(JSON.stringify(raw))))
+    throw new Wrong(show(raws))
+  expectSame("envelopes", got.manifest.sources.own.envelopes, 1)
+})
+
 await test("record/the machine", async () => {
   const result = await json(["record", "--host", "--every", "50ms", "--duration", "1s", "--out",
     "host"])

@@ -174,6 +174,17 @@ await test("session/lines that are none", async () => {
   expectSame("the folder is told", strict.stdout.toString(), "strict\n")
 })
 
+await test("session/a NUL in a name, escaped, is no envelope", async () => {
+  const named = (payload) => `{"sourceId":"own","kind":"x","payload":${payload}}`
+  const got = await ingestLines([named('{"gauges":{"a\\u0000b":1}}'), named('{"\\u0000":1}'),
+    named('{"counters":{"a":1},"units":{"a":"x\\\\\\u0000"}}'), named('"\\u0000"'),
+    named('{"gauges":{"a\\\\u0000b":1}}'), '{"kind":"stopped"}'])
+  expectSame("decode errors", [got.result.decodeErrors, got.report.envelopes], [4, 2])
+  expectSame("metrics", got.report.metrics.map((row) => row.metric), ["x.a\\u0000b"])
+  const raw = await run(0, ["session", "raw", got.dir, "1", "--json"])
+  if (!/holds \\\\u0000/.test(raw.stdout)) throw new Wrong(raw.stdout)
+})
+
 await test("session/an empty file, a last line without its end", async () => {
   writeFileSync(file("empty"), "")
   const none = await ingest("empty")

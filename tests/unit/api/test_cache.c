@@ -254,14 +254,46 @@ static void test_pipes_and_folders_are_not_kept(void **state)
     (void)f;
 }
 
+/* A session is read from files beside the one that opens it: a change of any is one of the input. */
+static void test_a_changed_file_of_a_session_is_read_again(void **state)
+{
+    fixture *f = *state;
+    mrd_record_result result;
+    char lines[160], dir[128], path[160];
+    snprintf(lines, sizeof lines, "%s/lines", f->folder);
+    snprintf(dir, sizeof dir, "%s/session", f->folder);
+    static const char text[] =
+        "{\"sourceId\":\"a\",\"kind\":\"graphics\",\"hostReceiveMonotonicNs\":1000000000,"
+        "\"payload\":{\"CoreAnimationFramesPerSecond\":50}}\n"
+        "{\"sourceId\":\"a\",\"kind\":\"graphics\",\"hostReceiveMonotonicNs\":2000000000,"
+        "\"payload\":{\"CoreAnimationFramesPerSecond\":51}}\n";
+    write_bytes(lines, text, strlen(text));
+    assert_int_equal(mrd_session_ingest(lines, dir, &result, &error), MRD_OK);
+    keep(dir);
+    snprintf(path, sizeof path, "%s/metrics.mrl", dir);
+    mrd__buf bytes = {0};
+    assert_int_equal(mrd__file_read(&bytes, path, 1 << 20, &error), MRD_OK);
+    bytes.data[bytes.size - 9] ^= 1;
+    assert_int_equal(unlink(path), 0); /* sealed: read-only */
+    write_bytes(path, bytes.data, bytes.size);
+    mrd_trace *trace = open_trace(dir, true, false);
+    assert_true(mrd_trace_has_losses(trace));
+    mrd_trace_close(&trace);
+    mrd__buf_reset(&bytes);
+}
+
 #define WITH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH(test_slices_answer_the_same),    WITH(test_records_answer_the_same),
-        WITH(test_the_image_is_what_is_read), WITH(test_a_changed_file_is_read_again),
-        WITH(test_damage_is_never_taken),     WITH(test_pipes_and_folders_are_not_kept),
+        WITH(test_slices_answer_the_same),
+        WITH(test_records_answer_the_same),
+        WITH(test_the_image_is_what_is_read),
+        WITH(test_a_changed_file_is_read_again),
+        WITH(test_damage_is_never_taken),
+        WITH(test_pipes_and_folders_are_not_kept),
+        WITH(test_a_changed_file_of_a_session_is_read_again),
     };
     return cmocka_run_group_tests_name("api/cache", tests, NULL, NULL);
 }
