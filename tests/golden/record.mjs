@@ -138,7 +138,7 @@ await test("record/an adapter is not the publisher", async () => {
   const raws = await Promise.all([1, 2, 3].map((seq) => json(["session", "raw", "publisher", `${seq}`])))
   if (!raws.some((raw) => /publisher, allowed is any other name/.test(JSON.stringify(raw))))
     throw new Wrong(show(raws))
-  expectSame("envelopes", got.manifest.sources.own.envelopes, 1)
+  expectSame("envelopes, its end included", got.manifest.sources.own.envelopes, 2)
 })
 
 await test("record/the machine", async () => {

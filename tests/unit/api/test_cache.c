@@ -280,6 +280,20 @@ static void test_a_changed_file_of_a_session_is_read_again(void **state)
     assert_true(mrd_trace_has_losses(trace));
     mrd_trace_close(&trace);
     mrd__buf_reset(&bytes);
+    static const char *const made[] = {"session/raw/000001.mrl",
+                                       "session/raw",
+                                       "session/domain.mrl",
+                                       "session/metrics.mrl",
+                                       "session/report.json",
+                                       "session/metrics-manifest.json",
+                                       "session/seal.json",
+                                       "session/session.json",
+                                       "session",
+                                       "lines"};
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
+        snprintf(path, sizeof path, "%s/%s", f->folder, made[i]);
+        assert_int_equal(remove(path), 0);
+    }
 }
 
 #define WITH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
