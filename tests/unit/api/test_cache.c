@@ -254,7 +254,8 @@ static void test_pipes_and_folders_are_not_kept(void **state)
     (void)f;
 }
 
-/* A session is read from files beside the one that opens it: a change of any is one of the input. */
+/* A session is read from files beside the one that opens it: a change of any is one of the input.
+ */
 static void test_a_changed_file_of_a_session_is_read_again(void **state)
 {
     fixture *f = *state;
