@@ -1,3 +1,4 @@
+#include "base/alloc.h"
 #include "duck/duck.h"
 #include "meridian.h"
 #include "query/query.h"
@@ -6,4 +7,5 @@ void mrd_warm_up(void)
 {
     mrd__duck_warm();
     mrd__query_warm();
+    mrd__pages_warm();
 }

@@ -262,6 +262,14 @@ void mrd__pages_done(void)
     unlock_kept();
 }
 
+void mrd__pages_warm(void)
+{
+    char *block = mrd__pages_alloc(MRD__PAGES_KEPT);
+    for (size_t at = 0; at < MRD__PAGES_KEPT; at += SMALL_PAGE)
+        *((volatile char *)block + at) = 0;
+    mrd__pages_give(block, MRD__PAGES_KEPT);
+}
+
 void *mrd__vec_grow(void *data, size_t *capacity, size_t need, size_t item)
 {
     size_t used = *capacity * item;

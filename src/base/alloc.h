@@ -29,6 +29,8 @@ void mrd__pages_give(void *block, size_t size);
 #define MRD__PAGES_KEPT ((size_t)64 << 20)
 void mrd__pages_keep(void);
 void mrd__pages_done(void);
+/* Make as much ahead of time, for a program that will open files. Any thread. */
+void mrd__pages_warm(void);
 
 #define mrd__new(type) ((type *)mrd__calloc(1, sizeof(type)))
 #define mrd__new_array(type, count) ((type *)mrd__calloc((count), sizeof(type)))

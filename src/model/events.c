@@ -23,13 +23,13 @@ void mrd__events_destroy(mrd__events **events)
 {
     if (!events || !*events) return;
     mrd__events *e = *events;
-    mrd__pages_free(e->time, bytes_of(e->count, sizeof *e->time));
-    mrd__pages_free(e->value, bytes_of(e->count, sizeof *e->value));
-    mrd__pages_free(e->rank, bytes_of(e->count, sizeof *e->rank));
-    mrd__pages_free(e->block_time, bytes_of(block_count(e), sizeof *e->block_time));
-    mrd__pages_free(e->blocks, bytes_of(block_count(e), sizeof *e->blocks));
+    mrd__pages_give(e->time, bytes_of(e->count, sizeof *e->time));
+    mrd__pages_give(e->value, bytes_of(e->count, sizeof *e->value));
+    mrd__pages_give(e->rank, bytes_of(e->count, sizeof *e->rank));
+    mrd__pages_give(e->block_time, bytes_of(block_count(e), sizeof *e->block_time));
+    mrd__pages_give(e->blocks, bytes_of(block_count(e), sizeof *e->blocks));
     mrd__free(e->block_index);
-    mrd__pages_free(e->cell_time, bytes_of(cell_count(e), sizeof *e->cell_time));
+    mrd__pages_give(e->cell_time, bytes_of(cell_count(e), sizeof *e->cell_time));
     mrd__free(e->cell_index);
     mrd__free(e->keys);
     for (size_t i = 0; i < e->component_count; i++)
@@ -37,10 +37,10 @@ void mrd__events_destroy(mrd__events **events)
     mrd__free(e->components);
     mrd__free(e->component_keys);
     mrd__free(e->component_slots);
-    mrd__pages_free(e->detail_bytes, e->detail_capacity);
-    if (e->detail_first) mrd__pages_free(e->detail_first, bytes_of(e->count + 1, sizeof(uint64_t)));
-    mrd__pages_free(e->intervals.start, bytes_of(e->intervals.count, sizeof(double)));
-    mrd__pages_free(e->intervals.end, bytes_of(e->intervals.count, sizeof(double)));
+    mrd__pages_give(e->detail_bytes, e->detail_capacity);
+    if (e->detail_first) mrd__pages_give(e->detail_first, bytes_of(e->count + 1, sizeof(uint64_t)));
+    mrd__pages_give(e->intervals.start, bytes_of(e->intervals.count, sizeof(double)));
+    mrd__pages_give(e->intervals.end, bytes_of(e->intervals.count, sizeof(double)));
     mrd__rows_reset(&e->intervals);
     mrd__free(e->interval_unclosed);
     mrd__pyramid_reset(&e->pyramid);

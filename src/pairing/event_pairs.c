@@ -148,8 +148,8 @@ static void place_intervals(mrd__events *events, uint64_t *counts, uint32_t rows
     for (uint32_t row = 0; row < rows; row++)
         intervals->first[row + 1] = intervals->first[row] + counts[row];
     intervals->count = intervals->first[rows];
-    intervals->start = mrd__pages_alloc(intervals->count * sizeof(double));
-    intervals->end = mrd__pages_alloc(intervals->count * sizeof(double));
+    intervals->start = mrd__pages_take(intervals->count * sizeof(double));
+    intervals->end = mrd__pages_take(intervals->count * sizeof(double));
     events->interval_unclosed = mrd__new_array(uint8_t, (size_t)rows + 1);
 }
 

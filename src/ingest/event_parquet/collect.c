@@ -24,9 +24,10 @@ mrd_status mrd__collect_begin(mrd__collect *collect, uint64_t rows, mrd_error *e
                          (unsigned long long)MRD__MAX_EVENTS);
     }
     collect->rows = rows;
-    collect->time = mrd__pages_alloc(rows * sizeof(double));
-    collect->value = mrd__pages_alloc(rows * sizeof(double));
-    collect->code = mrd__pages_alloc(rows * sizeof(uint32_t));
+    collect->time = mrd__pages_take(rows * sizeof(double));
+    collect->value = mrd__pages_take(rows * sizeof(double));
+    collect->code = mrd__pages_take(rows * sizeof(uint32_t));
+    /* Zero where a row has no details. */
     collect->detail_first = mrd__pages_alloc((rows + 1) * sizeof(uint64_t));
     return MRD_OK;
 }
@@ -38,7 +39,7 @@ static char *bag_cut(mrd__detail_bag *bag, size_t bytes)
 {
     if (bag->room < bytes) {
         bag->room = bytes < BLOCK_BYTES ? BLOCK_BYTES : bytes;
-        bag->next = mrd__pages_alloc(bag->room);
+        bag->next = mrd__pages_take(bag->room);
         mrd__vec_push(&bag->blocks, ((mrd__detail_block){bag->next, bag->room}));
     }
     char *at = bag->next;
@@ -80,15 +81,15 @@ void mrd__collect_add(mrd__collect *collect, const mrd__event_batch *batch)
 
 void mrd__collect_drop_times(mrd__collect *collect)
 {
-    mrd__pages_free(collect->time, collect->rows * sizeof(double));
+    mrd__pages_give(collect->time, collect->rows * sizeof(double));
     collect->time = NULL;
 }
 
 void mrd__collect_drop_columns(mrd__collect *collect)
 {
     mrd__collect_drop_times(collect);
-    mrd__pages_free(collect->value, collect->rows * sizeof(double));
-    mrd__pages_free(collect->code, collect->rows * sizeof(uint32_t));
+    mrd__pages_give(collect->value, collect->rows * sizeof(double));
+    mrd__pages_give(collect->code, collect->rows * sizeof(uint32_t));
     collect->value = NULL;
     collect->code = NULL;
 }
@@ -96,11 +97,11 @@ void mrd__collect_drop_columns(mrd__collect *collect)
 void mrd__collect_reset(mrd__collect *collect)
 {
     mrd__collect_drop_columns(collect);
-    mrd__pages_free(collect->detail_first, (collect->rows + 1) * sizeof(uint64_t));
+    mrd__pages_give(collect->detail_first, (collect->rows + 1) * sizeof(uint64_t));
     for (size_t i = 0; i < MRD__EVENT_WORKERS; i++) {
         mrd__detail_bag *bag = &collect->bags[i];
         for (size_t block = 0; block < bag->blocks.count; block++)
-            mrd__pages_free(bag->blocks.data[block].data, bag->blocks.data[block].size);
+            mrd__pages_give(bag->blocks.data[block].data, bag->blocks.data[block].size);
         mrd__vec_reset(&bag->blocks);
         mrd__vec_reset(&bag->pieces);
     }

@@ -28,7 +28,7 @@ static char *join_bags(const mrd__collect *collect, size_t total, uint32_t worke
     size_t first_piece[MRD__EVENT_WORKERS + 1] = {0};
     for (size_t bag = 0; bag < MRD__EVENT_WORKERS; bag++)
         first_piece[bag + 1] = first_piece[bag] + collect->bags[bag].pieces.count;
-    copying c = {collect, mrd__pages_alloc(total), first_piece};
+    copying c = {collect, mrd__pages_take(total), first_piece};
     mrd__parallel_for(workers, first_piece[MRD__EVENT_WORKERS], copy_piece, &c);
     return c.out;
 }
@@ -38,8 +38,8 @@ static void reorder(mrd__events *events, const uint32_t *row_of_rank)
 {
     size_t count = events->count, total = events->detail_capacity;
     const uint64_t *starts = events->detail_first;
-    uint64_t *first = mrd__pages_alloc((count + 1) * sizeof *first);
-    char *out = mrd__pages_alloc(total);
+    uint64_t *first = mrd__pages_take((count + 1) * sizeof *first);
+    char *out = mrd__pages_take(total);
     uint64_t at = 0;
     for (size_t rank = 0; rank < count; rank++) {
         uint64_t from = starts[row_of_rank[rank]], bytes = starts[row_of_rank[rank] + 1] - from;
@@ -48,8 +48,8 @@ static void reorder(mrd__events *events, const uint32_t *row_of_rank)
         at += bytes;
     }
     first[count] = at;
-    mrd__pages_free(events->detail_first, (count + 1) * sizeof *first);
-    mrd__pages_free(events->detail_bytes, total);
+    mrd__pages_give(events->detail_first, (count + 1) * sizeof *first);
+    mrd__pages_give(events->detail_bytes, total);
     events->detail_first = first;
     events->detail_bytes = out;
 }

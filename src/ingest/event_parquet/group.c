@@ -198,16 +198,16 @@ static void scatter_values(void *ctx, size_t slice, uint32_t worker)
     }
 }
 
-/* Column by column: the second one is made of the pages that the first one's source gave back. */
+/* Column by column: the second one is made of the pages that the first one's source gave. */
 static void scatter(grouping *g, mrd__collect *collect, uint32_t workers)
 {
     mrd__events *events = g->events;
-    events->time = mrd__pages_alloc(events->count * sizeof(double));
-    events->rank = mrd__pages_alloc(events->count * sizeof(uint32_t));
+    events->time = mrd__pages_take(events->count * sizeof(double));
+    events->rank = mrd__pages_take(events->count * sizeof(uint32_t));
     place_slices(g);
     mrd__parallel_for(workers, g->slices, scatter_times, g);
     mrd__collect_drop_times(collect);
-    events->value = mrd__pages_alloc(events->count * sizeof(double));
+    events->value = mrd__pages_take(events->count * sizeof(double));
     place_again(g);
     mrd__parallel_for(workers, g->slices, scatter_values, g);
 }

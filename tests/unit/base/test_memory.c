@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static void test_heap(void **state)
 {
@@ -134,6 +135,19 @@ static void swap_pages(void *ctx, size_t index, uint32_t worker)
     mrd__pages_give(block, size);
 }
 
+/* What was made ahead of time is what the next one takes, and is made but once. */
+static void test_pages_warm(void **state)
+{
+    (void)state;
+    mrd__pages_warm();
+    mrd__pages_warm();
+    char *block = mrd__pages_take(MRD__PAGES_KEPT / 4);
+    unsigned char there[1] = {0};
+    assert_int_equal(mincore(block, 4096, there), 0);
+    assert_int_equal(there[0] & 1, 1);
+    mrd__pages_give(block, MRD__PAGES_KEPT / 4);
+}
+
 static void test_pages_in_threads(void **state)
 {
     (void)state;
@@ -242,11 +256,17 @@ static void test_fail_long(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_heap),         cmocka_unit_test(test_vec),
-        cmocka_unit_test(test_pages),        cmocka_unit_test(test_pages_again),
-        cmocka_unit_test(test_pages_joined), cmocka_unit_test(test_pages_in_threads),
-        cmocka_unit_test(test_arena),        cmocka_unit_test(test_fail),
-        cmocka_unit_test(test_fail_errno),   cmocka_unit_test(test_fail_long),
+        cmocka_unit_test(test_heap),
+        cmocka_unit_test(test_vec),
+        cmocka_unit_test(test_pages),
+        cmocka_unit_test(test_pages_again),
+        cmocka_unit_test(test_pages_joined),
+        cmocka_unit_test(test_pages_warm),
+        cmocka_unit_test(test_pages_in_threads),
+        cmocka_unit_test(test_arena),
+        cmocka_unit_test(test_fail),
+        cmocka_unit_test(test_fail_errno),
+        cmocka_unit_test(test_fail_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,6 +74,37 @@ static void stream_many_rows(void **state)
     mrd__duck_close(&duck);
 }
 
+static size_t count_fds(void)
+{
+    size_t count = 0;
+    for (int fd = 0; fd < 1024; fd++)
+        count += fcntl(fd, F_GETFD) >= 0;
+    return count;
+}
+
+static void warm_or_ask(void *ctx, size_t index, uint32_t worker)
+{
+    (void)worker;
+    if (index % 2 == 0)
+        mrd__duck_warm();
+    else
+        stream_many_rows(ctx);
+}
+
+/* Getting ready changes no answer, not even one that is made at the same time, and leaves no file
+ * open behind it. */
+static void warming_changes_nothing(void **state)
+{
+    stream_many_rows(state);
+    size_t before = count_fds();
+    mrd__duck_warm();
+    assert_int_equal(count_fds(), before);
+    query_with_parameters(state);
+    mrd__parallel_for(4, 6, warm_or_ask, state);
+    assert_int_equal(count_fds(), before);
+    stream_many_rows(state);
+}
+
 static void errors_name_the_reason(void **state)
 {
     (void)state;
@@ -279,6 +310,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(query_with_parameters),
         cmocka_unit_test(stream_many_rows),
+        cmocka_unit_test(warming_changes_nothing),
         cmocka_unit_test(errors_name_the_reason),
         cmocka_unit_test(nothing_is_fetched_or_left_behind),
         cmocka_unit_test(quoting),

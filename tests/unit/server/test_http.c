@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -275,6 +276,25 @@ static void test_events_and_stop(void **state)
     mrd__buf_reset(&seen);
 }
 
+/* A server without files gets ready for the first one: it can be stopped at any point of that, and
+ * what it opens meanwhile opens as ever. */
+static void test_stop_while_warming(void **state)
+{
+    fixture *f = *state;
+    static const long waits_ns[] = {0, 2000000, 10000000, 30000000, 60000000, 120000000};
+    for (size_t i = 0; i < sizeof waits_ns / sizeof *waits_ns; i++) {
+        mrd__server_stop(&f->server);
+        assert_null(f->server);
+        start(f, &(mrd__server_options){.data_dir = f->folder});
+        if (i % 2 == 1) open_path(f, f->trace, 202, "trace_id");
+        struct timespec wait = {0, waits_ns[i]};
+        nanosleep(&wait, NULL);
+    }
+    mrd__server_stop(&f->server);
+    start(f, &(mrd__server_options){.data_dir = f->folder});
+    expect(f, "GET", "/api/version", NULL, 200, "version");
+}
+
 static void test_token(void **state)
 {
     fixture *f = *state;
@@ -313,6 +333,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_results_routes, setup, teardown),
         cmocka_unit_test_setup_teardown(test_limits, setup, teardown),
         cmocka_unit_test_setup_teardown(test_events_and_stop, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_stop_while_warming, setup, teardown),
         cmocka_unit_test_setup_teardown(test_token, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
