@@ -59,9 +59,9 @@ const char *mrd_error_text(const mrd_error *error, char *out, size_t size);
 /* Program version, "0.1.0". Static. */
 const char *mrd_version(void);
 
-/* Load ahead of time what reading Parquet and SQL need, and make the memory of a first file
- * and answer (0.1 to 0.3 s, 80 MB), so that the first file that a long-lived program opens does not wait for it. Any
- * thread. */
+/* Load ahead of time what reading Parquet and SQL need, and make the memory of a first file and its
+ * answer (0.1 to 0.3 s, 80 MB), so that the first file that a long-lived program opens does not
+ * wait for it. Any thread. */
 void mrd_warm_up(void);
 
 /* ---- Sinks, parameters ------------------------------------------------------------------- */

@@ -264,10 +264,13 @@ void mrd__pages_done(void)
 
 void mrd__pages_warm(void)
 {
-    char *block = mrd__pages_alloc(MRD__PAGES_KEPT);
-    for (size_t at = 0; at < MRD__PAGES_KEPT; at += SMALL_PAGE)
+    lock_kept();
+    size_t size = kept.size < MRD__PAGES_KEPT ? MRD__PAGES_KEPT - kept.size : 0;
+    unlock_kept();
+    char *block = mrd__pages_alloc(size);
+    for (size_t at = 0; at < size; at += SMALL_PAGE)
         *((volatile char *)block + at) = 0;
-    mrd__pages_give(block, MRD__PAGES_KEPT);
+    mrd__pages_give(block, size);
 }
 
 void *mrd__vec_grow(void *data, size_t *capacity, size_t need, size_t item)
