@@ -25,7 +25,7 @@ sanitize:
 ## make bench     speed and memory, the tables of bench/README.md
 bench:
 	@sh tools/bench.sh
-## make faults    every allocation, read and write fails once
+## make faults    every read, write and other file call fails once
 faults:
 	@sh tools/faults.sh
 ## make fuzz TARGET=name SECONDS=n

@@ -17,13 +17,6 @@ typedef struct mrd__sha256 {
 void mrd__sha256_begin(mrd__sha256 *hash);
 void mrd__sha256_add(mrd__sha256 *hash, const void *data, size_t size);
 void mrd__sha256_end(mrd__sha256 *hash, uint8_t out[MRD__SHA256_SIZE]);
-/* Add data to a running hash, and give the hash of a 0 byte and data (a leaf of RFC 6962): both in
- * one pass, faster than one after the other. */
-void mrd__sha256_add_leaf(mrd__sha256 *running, const void *data, size_t size,
-                          uint8_t leaf[MRD__SHA256_SIZE]);
-
-/* The hash of a few bytes, at most 119 (two blocks), without the cost of a hash in progress. */
-void mrd__sha256_short(const void *data, size_t size, uint8_t out[MRD__SHA256_SIZE]);
 
 /* 32 bytes as 64 lower-case hexadecimal digits and NUL. Any thread. */
 void mrd__sha256_text(const uint8_t hash[MRD__SHA256_SIZE], char out[65]);

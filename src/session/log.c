@@ -39,7 +39,8 @@ static void count_record(mrd__log *log, mrd__log_mark *mark, size_t from, size_t
 {
     const char *record = log->tail.data + from;
     uint8_t leaf[32];
-    mrd__sha256_add_leaf(&mark->hash, record, size, leaf);
+    mrd__sha256_add(&mark->hash, record, size);
+    mrd__merkle_leaf(record, size, leaf);
     mrd__merkle_add(&mark->merkle, leaf);
     mark->bytes += size;
     mark->records++;

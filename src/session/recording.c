@@ -102,6 +102,8 @@ mrd_status mrd__recording_step(mrd__recording *recording, bool sync, mrd_error *
 {
     mrd_status status = say_failure(recording, error);
     if (status != MRD_OK) return status;
+    /* A finish that failed later is tried again: a step would begin a segment no manifest lists. */
+    if (recording->raw_closed) return MRD_OK;
     mrd_error why = {0};
     pthread_mutex_lock(&recording->writing);
     for (bool more = true; more && status == MRD_OK;) {

@@ -20,7 +20,10 @@ static void join(const uint8_t left[32], const uint8_t right[32], uint8_t out[32
     node[0] = 1;
     memcpy(node + 1, left, 32);
     memcpy(node + 33, right, 32);
-    mrd__sha256_short(node, sizeof node, out);
+    mrd__sha256 hash;
+    mrd__sha256_begin(&hash);
+    mrd__sha256_add(&hash, node, sizeof node);
+    mrd__sha256_end(&hash, out);
 }
 
 /* Counting in binary: a carry joins two full subtrees. */

@@ -59,60 +59,12 @@ static void test_sha256(void **state)
     assert_string_equal(text, "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
 }
 
-static void test_sha256_short(void **state)
-{
-    (void)state;
-    uint8_t bytes[119], short_one[32], whole[32];
-    for (size_t i = 0; i < sizeof bytes; i++)
-        bytes[i] = (uint8_t)(7 * i);
-    for (size_t size = 0; size <= sizeof bytes; size++) {
-        mrd__sha256 hash;
-        mrd__sha256_begin(&hash);
-        mrd__sha256_add(&hash, bytes, size);
-        mrd__sha256_end(&hash, whole);
-        mrd__sha256_short(bytes, size, short_one);
-        assert_memory_equal(short_one, whole, 32);
-    }
-}
-
-/* Against one after the other: every size around the blocks' borders, every rest before it. */
-static void test_sha256_leaf(void **state)
-{
-    (void)state;
-    static const uint8_t prefix = 0;
-    static uint8_t bytes[1000];
-    mrd__rng rng = {9};
-    for (size_t i = 0; i < sizeof bytes; i++)
-        bytes[i] = (uint8_t)mrd__rng_next(&rng);
-    for (size_t before = 0; before < 130; before++) {
-        mrd__sha256 together, apart;
-        mrd__sha256_begin(&together);
-        mrd__sha256_add(&together, bytes, before);
-        apart = together;
-        for (size_t size = 0; size < 330; size++) {
-            uint8_t leaf[32], expected[32];
-            mrd__sha256 single;
-            mrd__sha256_add_leaf(&together, bytes + size, size, leaf);
-            mrd__sha256_add(&apart, bytes + size, size);
-            mrd__sha256_begin(&single);
-            mrd__sha256_add(&single, &prefix, 1);
-            mrd__sha256_add(&single, bytes + size, size);
-            mrd__sha256_end(&single, expected);
-            assert_memory_equal(leaf, expected, 32);
-            mrd__sha256 x = together, y = apart;
-            mrd__sha256_end(&x, leaf);
-            mrd__sha256_end(&y, expected);
-            assert_memory_equal(leaf, expected, 32);
-        }
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known),       cmocka_unit_test(test_pieces_and_tables),
-        cmocka_unit_test(test_sha256),      cmocka_unit_test(test_sha256_short),
-        cmocka_unit_test(test_sha256_leaf),
+        cmocka_unit_test(test_known),
+        cmocka_unit_test(test_pieces_and_tables),
+        cmocka_unit_test(test_sha256),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -324,6 +324,36 @@ static void test_failed_sync(void **state)
     }
 }
 
+/* A finish that fails anywhere, then a retry and a finish: nothing is written that is not listed. */
+static void test_finish_again(void **state)
+{
+    (void)state;
+    mrd__finish end = {.end_event = MRD__STR("{\"event\":\"end\"}"), .facts = "{}"};
+    bool reached = false;
+    for (unsigned long which = 1; !reached; which++) {
+        kit k;
+        kit_faults faults;
+        kit_begin(&k);
+        kit_faults_init(&faults, mrd__files_system());
+        faults.number = EIO;
+        mrd__recording *recording = create(&k, (mrd__recording_options){.files = &faults.files});
+        mrd_error error = {0};
+        append(recording, 10);
+        must(mrd__recording_drain(recording, &error), &error);
+        faults.fail_at = faults.calls + which;
+        mrd_status status = mrd__recording_finish(recording, &end, &error);
+        reached = faults.failed == 0;
+        if (status != MRD_OK) {
+            must(mrd__recording_retry(recording, &error), &error);
+            must(mrd__recording_finish(recording, &end, &error), &error);
+        }
+        mrd__recording_destroy(&recording);
+        assert_true(kit_sound(k.dir, NULL).sealed);
+        assert_int_equal(kit_read(k.dir, NULL, NULL), 10);
+        kit_end(&k);
+    }
+}
+
 static void test_refused_names(void **state)
 {
     (void)state;
@@ -380,11 +410,11 @@ static void test_abandoned(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole),         cmocka_unit_test(test_lookup),
-        cmocka_unit_test(test_missing),       cmocka_unit_test(test_full),
-        cmocka_unit_test(test_stalled),       cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_failed_sync),   cmocka_unit_test(test_abandoned),
-        cmocka_unit_test(test_refused_names),
+        cmocka_unit_test(test_whole),        cmocka_unit_test(test_lookup),
+        cmocka_unit_test(test_missing),      cmocka_unit_test(test_full),
+        cmocka_unit_test(test_stalled),      cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_failed_sync),  cmocka_unit_test(test_abandoned),
+        cmocka_unit_test(test_finish_again), cmocka_unit_test(test_refused_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
