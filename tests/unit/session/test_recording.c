@@ -324,7 +324,7 @@ static void test_failed_sync(void **state)
     }
 }
 
-/* A finish that fails anywhere, then a retry and a finish: nothing is written that is not listed. */
+/* A finish that fails anywhere, then a retry and a finish: every segment is listed. */
 static void test_finish_again(void **state)
 {
     (void)state;
