@@ -1,7 +1,7 @@
 import type { CanvasTheme } from "../render/theme.ts";
 import type { Bounds, View } from "../state/window.ts";
 import type { Feed } from "../tracks/feed.ts";
-import type { Answer } from "../wire/answers.ts";
+import type { Answer, RawRow } from "../wire/answers.ts";
 
 /** Overview of the whole trace: events by column, from the widest answers there are. */
 
@@ -15,17 +15,69 @@ interface Overview {
 const overviews = new WeakMap<object, Overview>();
 let bars = new Float32Array(1);
 
-function countsOf(answer: Answer): Float32Array {
-  const out = new Float32Array(answer.buckets);
-  for (const data of answer.lanes.values()) {
-    const rows = data.form === "cells" ? data.rows : data.form === "bars" ? [] : [data];
-    for (const row of rows) {
-      const busy = "busy" in row ? row.busy : null;
-      const count = "count" in row ? row.count : null;
-      for (let at = 0; at < out.length; at++) {
-        out[at]! += (busy === null ? 0 : busy[at]!) + Math.log2(1 + (count?.[at] ?? 0));
-      }
+/** Columns of a raw answer, which has no buckets of its own. */
+const RAW_COLUMNS = 2048;
+
+function columnsOf(answer: Answer): number {
+  return answer.mode === "raw" ? RAW_COLUMNS : answer.buckets;
+}
+
+/** Adds what raw bars cover (by differences: a bar costs the same however long) and begin. */
+function addBars(out: Float32Array, answer: Answer, row: RawRow): void {
+  const { length } = out;
+  const unit = length / (answer.end - answer.start);
+  const slope = new Float32Array(length + 1);
+  const begun = new Float32Array(length);
+  for (let at = 0; at < row.start.length; at++) {
+    const from = Math.max(0, (row.start[at]! - answer.start) * unit);
+    const to = Math.min(length, (row.end[at]! - answer.start) * unit);
+    const first = Math.min(length - 1, Math.floor(from));
+    begun[first]! += 1;
+    if (!(to > from)) continue;
+    const last = Math.min(length - 1, Math.floor(to));
+    if (first === last) {
+      slope[first]! += to - from;
+      slope[first + 1]! -= to - from;
+      continue;
     }
+    slope[first]! += first + 1 - from;
+    slope[first + 1]! += from - first;
+    slope[last]! -= last + 1 - to;
+    slope[last + 1]! -= to - last;
+  }
+  let busy = 0;
+  for (let at = 0; at < length; at++) {
+    busy += slope[at]!;
+    out[at]! += Math.max(0, busy) + Math.log2(1 + begun[at]!);
+  }
+}
+
+function addTimes(out: Float32Array, answer: Answer, times: Float64Array): void {
+  const unit = out.length / (answer.end - answer.start);
+  const begun = new Float32Array(out.length);
+  for (const time of times) {
+    const at = Math.floor((time - answer.start) * unit);
+    if (at >= 0) begun[Math.min(out.length - 1, at)]! += 1;
+  }
+  for (let at = 0; at < out.length; at++) out[at]! += Math.log2(1 + begun[at]!);
+}
+
+function addCells(
+  out: Float32Array, busy: Float32Array | null, count: Uint32Array,
+): void {
+  for (let at = 0; at < out.length; at++) {
+    out[at]! += (busy === null ? 0 : busy[at]!) + Math.log2(1 + (count[at] ?? 0));
+  }
+}
+
+/** By column, from the start of an answer to its end: lanes that are busy, and what begins. */
+export function countsOf(answer: Answer): Float32Array {
+  const out = new Float32Array(columnsOf(answer));
+  for (const data of answer.lanes.values()) {
+    if (data.form === "bars") for (const row of data.rows) addBars(out, answer, row);
+    else if (data.form === "cells") for (const row of data.rows) addCells(out, row.busy, row.count);
+    else if (data.form === "points") addTimes(out, answer, data.time);
+    else addCells(out, null, data.count);
   }
   return out;
 }
@@ -35,7 +87,7 @@ function learn(feed: Feed): boolean {
   let changed = false;
   for (const slot of feed.allSlots) {
     const answer = slot.answer;
-    if (answer === null || answer.mode !== "aggregated") continue;
+    if (answer === null) continue;
     const known = overviews.get(slot);
     if (known?.answer === answer) continue;
     const span = answer.end - answer.start;
@@ -53,7 +105,8 @@ function collect(feed: Feed, bounds: Bounds, columns: number): number {
   for (const slot of feed.allSlots) {
     const known = overviews.get(slot);
     if (known === undefined) continue;
-    const { start, end, buckets } = known.answer;
+    const { start, end } = known.answer;
+    const buckets = known.counts.length;
     const width = (end - start) / buckets;
     for (let column = 0; column < columns; column++) {
       const at = Math.floor((bounds.start + (column + 0.5) * step - start) / width);
