@@ -1,5 +1,6 @@
 /* `serve` and `open` in the foreground: the address line, the browser, signals. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -33,15 +34,21 @@ static mrd_status print_line(const char *text, mrd_error *error)
     return MRD_OK;
 }
 
-/* The desktop's opener; without one the printed address is enough. */
+/* The desktop's opener, away from our terminal: where it knows no browser it says so in ten lines.
+ * Without one the printed address is enough. */
 static void start_browser(const char *url)
 {
     char *argv[] = {(char *)"xdg-open", (char *)url, NULL};
     pid_t child;
-    if (posix_spawnp(&child, "xdg-open", NULL, NULL, argv, environ) == 0) {
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
+    if (posix_spawnp(&child, "xdg-open", &actions, NULL, argv, environ) == 0) {
         int status;
         waitpid(child, &status, WNOHANG);
     }
+    posix_spawn_file_actions_destroy(&actions);
 }
 
 mrd_status mrd__server_run(const mrd__server_options *options, mrd_error *error)
