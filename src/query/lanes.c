@@ -6,6 +6,8 @@
 #include "model/events.h"
 #include "query/ident.h"
 
+#include <string.h>
+
 #define FLUSH_BYTES (256 * 1024)
 
 typedef struct lanes {
@@ -61,7 +63,17 @@ static void add_index(mrd__buf *out, const char *name, uint32_t index)
         mrd__buf_uint(out, index);
 }
 
-/* "name id (labels)more", with `what` where there is no name. */
+/* "stream 7" says 7 already, "seven17" does not. */
+static bool ends_with_word(const mrd__buf *text, const mrd__buf *word)
+{
+    if (word->size == 0 || word->size > text->size) return false;
+    size_t at = text->size - word->size;
+    if (memcmp(text->data + at, word->data, word->size) != 0) return false;
+    unsigned char before = at > 0 ? (unsigned char)text->data[at - 1] : ' ';
+    return before == ' ' || before == '#' || before == ':' || before == '/';
+}
+
+/* "name id (labels)more", with `what` where there is no name; no id that ends the name anyway. */
 static void add_title(mrd__buf *out, const mrd__store *store, const char *what, mrd__str_id name,
                       mrd__ident ident, mrd__str_id labels, const char *more)
 {
@@ -71,8 +83,13 @@ static void add_title(mrd__buf *out, const mrd__store *store, const char *what, 
     else
         mrd__buf_text(&text, what);
     if (ident.kind != MRD__IDENT_NONE) {
-        mrd__buf_char(&text, ' ');
-        mrd__ident_text(&text, store, ident);
+        mrd__buf id = {0};
+        mrd__ident_text(&id, store, ident);
+        if (!ends_with_word(&text, &id)) {
+            mrd__buf_char(&text, ' ');
+            mrd__buf_str(&text, (mrd__str){id.data, id.size});
+        }
+        mrd__buf_reset(&id);
     }
     if (labels != 0) {
         mrd__buf_text(&text, " (");

@@ -82,6 +82,34 @@ static void test_plain_tracks(void **state)
     kit_free(&store);
 }
 
+static void expect_name(const char *name, int64_t tid, const char *want)
+{
+    mrd__store *store = kit_store(0);
+    mrd__buf text = {0};
+    mrd_sink sink = mrd__buf_sink(&text);
+    uint32_t process = kit_process(store, 1, "p");
+    kit_track(store, MRD__TRACK_THREAD, name, process, kit_thread(store, process, tid, name));
+    kit_row(store, 0, 0);
+    kit_slice(store, 0, 10, "a");
+    kit_seal(store);
+    assert_int_equal(mrd__query_lanes(store, &sink, NULL), MRD_OK);
+    if (strstr(text.data, want) == NULL) fail_msg("%s is not in %s", want, text.data);
+    mrd__buf_reset(&text);
+    kit_free(&store);
+}
+
+/* A name that ends with the id as a word of its own does not get it twice. */
+static void test_ids_in_names(void **state)
+{
+    (void)state;
+    expect_name("stream 7", 7, "\"name\":\"stream 7\"");
+    expect_name("worker#7", 7, "\"name\":\"worker#7\"");
+    expect_name("7", 7, "\"name\":\"7\"");
+    expect_name("stream 17", 7, "\"name\":\"stream 17 7\"");
+    expect_name("gpu7", 7, "\"name\":\"gpu7 7\"");
+    expect_name("stream", 7, "\"name\":\"stream 7\"");
+}
+
 static uint32_t event_track(mrd__store *store, mrd__track_kind kind, const char *group,
                             uint32_t key)
 {
@@ -136,6 +164,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_tracks),
         cmocka_unit_test(test_plain_tracks),
+        cmocka_unit_test(test_ids_in_names),
         cmocka_unit_test(test_event_tracks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
