@@ -2,7 +2,7 @@
 // number of threads give the same bytes; a manifest's errors; clocks by command and by HTTP.
 import { spawn } from "node:child_process"
 import { createHash } from "node:crypto"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { gzipSync } from "node:zlib"
@@ -119,30 +119,65 @@ await test("merging/collectives", async () => {
 
 // ---- Determinism ----
 
-await test("merging/any order of arguments, any number of threads", async () => {
-  const big = (await run(["gen", "chrome-json", "-n", "60000"])).toString().split("\n")
-  for (let i = 500; i < big.length; i += 2000) big[i] = `{"ph":"X","ts":"no number"},${big[i]} ]}{`
-  put("big.json", big.join("\n"))
-  put("b.json", trace(event("b", -5), { ph: "E", pid: 1, tid: 1, ts: 7 }, event("late", 1e9)))
+const CHUNK = 256 << 10 // of the reader of JSON (MRD__CJ_CHUNK)
+
+/** Four inputs with errors, the first with some in every chunk that a reader takes; the orders. One
+ * event begins at `from` us: protobuf has no times below zero. */
+async function damaged(from) {
+  const lines = (await run(["gen", "chrome-json", "-n", "60000"])).toString().split("\n")
+  const wrong = '{"ph":"X","ts":"no number"},{"ph":"X","pid":1,"tid":1,"ts":5,"dur":oops,"name":"n"},'
+  for (let i = 500; i < lines.length; i += 2000) lines[i] = wrong + lines[i]
+  const text = lines.join("\n")
+  put("big.json", text)
+  put("b.json", trace(event("b", from), { ph: "E", pid: 1, tid: 1, ts: 7 }, event("late", 1e9)))
   put("c.json.gz", gzipSync(`${trace(event("c", 1)).slice(0, -5)}`))
   put("d.zip", zip([["x.json", trace(event("x", 2), { ph: "B", name: "open", pid: 1, tid: 1, ts: 3 })],
     ["broken.bin", "\x01\x02"], ["y.tar", tar([["z.json", trace(event("z", 9))]]).subarray(0, 1300)]]))
+  for (let at = 0; at < text.length; at += CHUNK) {
+    const chunk = text.slice(at, at + CHUNK)
+    if (chunk.length === CHUNK && !chunk.includes("no number")) throw new Wrong(`no error at ${at}`)
+  }
+  const count = text.split("no number").length - 1
+  expectSame("losses", lossCounts(await dump("loss", ["big.json"], folder)),
+    { bad_timestamp: count, syntax_error: count })
   const files = ["big.json", "b.json", "c.json.gz", "d.zip"]
-  const orders = [files, [...files].reverse(), ["d.zip", "big.json", "c.json.gz", "b.json"],
+  return [files, [...files].reverse(), ["d.zip", "big.json", "c.json.gz", "b.json"],
     ["c.json.gz", "d.zip", "b.json", "big.json"]]
+}
+
+const hashOf = (bytes) => createHash("sha256").update(bytes).digest("hex")
+
+/** What differs between orders and numbers of threads: each of `whats` with 1 to 8 of them. */
+async function differing(whats, orders, hash) {
   const asks = []
-  for (const table of ["slice", "args", "instant", "counter", "flow", "process", "thread", "track",
-    "track_origin", "metadata", "loss", "trace_file", "clock_snapshot", "machine"])
+  for (const what of whats)
     for (let threads = 1; threads <= 8; threads++)
-      asks.push([table, threads, orders[threads % orders.length]])
+      asks.push([what, threads, orders[threads % orders.length]])
   const seen = new Map()
-  await pool(asks, async ([table, threads, order]) => {
-    const bytes = await run(["dump", "--table", table, "--threads", String(threads), ...order])
-    const hash = createHash("sha256").update(bytes).digest("hex")
-    seen.set(table, (seen.get(table) ?? new Set()).add(hash))
+  await pool(asks, async ([what, threads, order]) => {
+    const one = await hash(what, ["--threads", String(threads), ...order], threads)
+    seen.set(what, (seen.get(what) ?? new Set()).add(one))
   })
-  const differ = [...seen].filter(([, hashes]) => hashes.size > 1).map(([table]) => table)
-  expectSame("tables that differ", differ, [])
+  return [...seen].filter(([, hashes]) => hashes.size > 1).map(([what]) => what)
+}
+
+await test("merging/any order of arguments, any number of threads", async () => {
+  const tables = ["slice", "args", "instant", "counter", "flow", "process", "thread", "track",
+    "track_origin", "metadata", "loss", "trace_file", "clock_snapshot", "machine"]
+  expectSame("tables that differ", await differing(tables, await damaged(-5), async (table, args) =>
+    hashOf(await run(["dump", "--table", table, ...args]))), [])
+})
+
+await test("merging/any order, any number of threads: all forms of convert", async () => {
+  const forms = ["json", "pftrace", "parquet", "arrow", "folder"]
+  expectSame("forms that differ", await differing(forms, await damaged(5), async (form, args, n) => {
+    const out = form === "folder" ? `out-${n}/` : `out-${n}.${form}`
+    await run(["convert", ...args, out])
+    const path = join(folder, out)
+    if (form !== "folder") return hashOf(readFileSync(path))
+    return readdirSync(path).sort().map((name) => `${name} ${hashOf(readFileSync(join(path, name)))}`)
+      .join("\n")
+  }), [])
 })
 
 // ---- Manifests ----
