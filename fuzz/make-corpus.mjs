@@ -115,3 +115,17 @@ manifest("bom", '\ufeff { "perfetto_manifest" : {"version":1}}')
 say("least", { files: [a, { ...b, clocks: { ...to("a.json"), offset_ns: 0 } }] })
 manifest("int64-min", `{"meridian_manifest":{"version":1,"files":[{"path":"a.json","clocks":
 {"sync_to":{"file":"sub/b.json"},"offset_ns":-9223372036854775808}},{"path":"sub/b.json"}]}}`)
+
+// Edits of a warm image: what, place (three bytes), two more.
+const image = writer("image")
+const edit = (what, at, more = 0) =>
+  Buffer.from([what, at & 255, at >> 8 & 255, at >> 16, more & 255, more >> 8])
+image("whole", Buffer.alloc(0))
+image("nothing-changed", edit(0, 100, 0))
+for (const at of [0, 8, 16, 24, 32, 48, 64, 80]) image(`header-${at}`, edit(0, at, 0x40))
+for (const at of [200, 1000, 4100, 5000, 9000, 12300, 16500, 20600, 33000, 66000])
+  image(`bit-${at}`, edit(0, at, 1))
+for (const at of [1, 40, 1000, 5000, 40000]) image(`cut-${at}`, edit(1, at))
+image("zeros", edit(3, 4096, 4096))
+image("zeros-all", edit(3, 0, 0xffff))
+image("many", Buffer.concat([300, 4400, 8500, 12700].map((at) => edit(2, at, 0x7f))))

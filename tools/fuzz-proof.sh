@@ -21,6 +21,7 @@ door() {
         ;;
     archive) echo src/ingest/archive src/ingest/inputs.c ;;
     manifest) echo src/open/manifest.c src/open/plan.c ;;
+    image) echo src/model/image_read.c src/model/image_walk.c ;;
     http) echo src/server/http.c src/server/routes.c ;;
     sim_spec) echo src/sim/spec*.c ;;
     session_line)
@@ -76,7 +77,7 @@ planted() {
 }
 
 [ $# -gt 0 ] || set -- json event_parquet perfetto table window_params http archive manifest \
-    sim_spec session_line session_files
+    sim_spec session_line session_files image
 for name in "$@"; do
     door "$name" >/dev/null || {
         say "fuzz-proof: there is no target $name" >&2

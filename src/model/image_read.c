@@ -70,6 +70,9 @@ static void check_section(void *ctx, size_t index, uint32_t worker)
         size_t size = (size_t)(section->count * section->item);
         good = mrd__image_sample(data, size) == section->sample &&
                (!r->verify || mrd__hash(data, size) == section->whole);
+#ifdef MRD_PLANTED_BUGS /* what the fuzzer of images must find */
+        if (section->item == sizeof(int64_t)) good = true;
+#endif
     }
     if (!good) atomic_store(&r->damaged, true);
 }

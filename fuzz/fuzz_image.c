@@ -1,0 +1,122 @@
+/* Warm images: a real one, damaged as the input says, is refused as none, or is the same trace.
+ *
+ * An input is a row of edits of six bytes: what is done (0: bits turned, 1: cut there, 2: a byte put
+ * over, 3: a run of zeros), where (three bytes, modulo the size), two bytes more. The image's own
+ * hashes are not mended: damage is what a cache meets; its owner may write what he wants. */
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/os.h"
+#include "check_store.h"
+#include "model/image.h"
+#include "open/open.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum {
+    EDIT = 6,
+    EDITS_MAX = 64
+};
+
+static const char trace_text[] =
+    "[{\"ph\":\"X\",\"pid\":1,\"tid\":2,\"ts\":1,\"dur\":5,\"name\":\"a\",\"args\":{\"k\":7}},"
+    "{\"ph\":\"X\",\"pid\":1,\"tid\":2,\"ts\":2,\"dur\":1,\"name\":\"b\"},"
+    "{\"ph\":\"s\",\"pid\":1,\"tid\":2,\"ts\":2,\"name\":\"f\",\"id\":1},"
+    "{\"ph\":\"X\",\"pid\":1,\"tid\":3,\"ts\":4,\"dur\":1,\"name\":\"c\"},"
+    "{\"ph\":\"f\",\"pid\":1,\"tid\":3,\"ts\":4,\"name\":\"f\",\"id\":1},"
+    "{\"ph\":\"b\",\"pid\":1,\"ts\":2,\"name\":\"d\",\"cat\":\"c\",\"id\":\"0x1\"},"
+    "{\"ph\":\"i\",\"pid\":1,\"tid\":2,\"ts\":2,\"name\":\"e\"},{\"ph\":\"E\",\"ts\":9},"
+    "{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{\"name\":\"p\"}},"
+    "{\"ph\":\"C\",\"pid\":1,\"ts\":2,\"name\":\"n\",\"args\":{\"v\":3}}]";
+
+static char folder[] = "/tmp/mrd-fuzz-image-XXXXXX";
+static char image_path[64];
+static mrd__map image; /* the whole one */
+static mrd__store *whole;
+
+static void remove_folder(void)
+{
+    char *argv[] = {(char *)"rm", (char *)"-rf", folder, NULL};
+    pid_t child;
+    if (posix_spawnp(&child, argv[0], NULL, NULL, argv, environ) == 0) waitpid(child, NULL, 0);
+}
+
+static void make_image(void)
+{
+    char trace[64], path[64];
+    const char *paths[] = {trace};
+    if (!mkdtemp(folder)) abort();
+    atexit(remove_folder);
+    snprintf(trace, sizeof trace, "%s/t.json", folder);
+    snprintf(path, sizeof path, "%s/whole", folder);
+    snprintf(image_path, sizeof image_path, "%s/damaged", folder);
+    if (mrd__file_write_atomic(trace, trace_text, sizeof trace_text - 1, NULL) != MRD_OK ||
+        mrd__open(paths, 1, NULL, &whole, NULL) != MRD_OK ||
+        mrd__image_write(whole, MRD__STR("key"), path, NULL) != MRD_OK ||
+        mrd__map_open(&image, path, NULL) != MRD_OK)
+        abort();
+}
+
+static size_t damage(char *bytes, size_t size, const uint8_t *edit)
+{
+    size_t at = (edit[1] | (size_t)edit[2] << 8 | (size_t)edit[3] << 16) % size;
+    size_t run = 1 + (edit[4] | (size_t)edit[5] << 8);
+    switch (edit[0] % 4) {
+    case 0:
+        bytes[at] = (char)(bytes[at] ^ edit[4]);
+        break;
+    case 1:
+        return at > 0 ? at : 1;
+    case 2:
+        bytes[at] = (char)edit[4];
+        break;
+    default:
+        memset(bytes + at, 0, run < size - at ? run : size - at);
+        break;
+    }
+    return size;
+}
+
+/* Opened: nothing that was damaged is seen. */
+static void compare(const mrd__store *store)
+{
+    check_store(store);
+    if (store->slices.count != whole->slices.count || store->track_count != whole->track_count ||
+        store->string_count != whole->string_count || store->flow_count != whole->flow_count)
+        abort();
+    for (uint64_t i = 0; i < whole->slices.count; i++)
+        if (mrd__store_slice_start(store, i) != mrd__store_slice_start(whole, i) ||
+            mrd__store_slice_end(store, i) != mrd__store_slice_end(whole, i))
+            abort();
+    for (size_t i = 0; i < whole->string_count; i++)
+        if (!mrd__str_equal(store->strings[i], whole->strings[i])) abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (!whole) make_image();
+    if (size > (size_t)EDIT * EDITS_MAX) return 0;
+    char *bytes = mrd__alloc(image.size);
+    memcpy(bytes, image.data, image.size);
+    size_t left = image.size;
+    for (size_t at = 0; at + EDIT <= size; at += EDIT)
+        left = damage(bytes, left, data + at);
+    if (mrd__file_write_atomic(image_path, bytes, left, NULL) != MRD_OK) abort();
+    mrd__free(bytes);
+    for (int verify = 0; verify < 2; verify++) {
+        mrd__store *store = NULL;
+        mrd_error error = {0};
+        mrd_status status = mrd__image_open(image_path, MRD__STR("key"), verify, 1, &store, &error);
+        if (status == MRD_OK)
+            compare(store);
+        else if (status != MRD_ERR_FORMAT || strcmp(error.code, "bad_image") != 0)
+            abort();
+        mrd__store_destroy(&store);
+    }
+    return 0;
+}
