@@ -299,6 +299,17 @@ static void file_text(mrd__buf *out, const mrd__store *store, uint32_t index)
         mrd__buf_text(out, "         not shifted\n");
 }
 
+static bool nothing_aligned(const mrd__store *store)
+{
+    if (!mrd__str_is(mrd__str_of(store->align), "collectives")) return false;
+    size_t files = 0;
+    for (uint32_t f = 0; f < store->file_count; f++) {
+        if (store->files[f].align_pairs > 0) return false;
+        files += store->files[f].clock != NULL;
+    }
+    return files > 1;
+}
+
 static void clocks_text(mrd__buf *out, const mrd__store *store)
 {
     mrd__buf_text(out, "trace    ");
@@ -311,6 +322,8 @@ static void clocks_text(mrd__buf *out, const mrd__store *store)
                     store->clock_linear ? "linear" : "step");
     for (uint32_t f = 0; f < store->file_count; f++)
         if (store->files[f].clock != NULL) file_text(out, store, f);
+    if (nothing_aligned(store))
+        mrd__buf_text(out, "align    no two files share a collective: nothing is shifted\n");
 }
 
 mrd_status mrd__export_clocks(const mrd__store *store, mrd_format format, const mrd_sink *sink,

@@ -2,7 +2,8 @@
  *
  * Collectives: all ranks leave one together, so the ends of matching ones are one moment. Matching
  * are those of one group, name and sequence number (where there is none: the how-manieth of its
- * group and name). The first file with collectives stays where it is; a file that shares some with
+ * group and name). PyTorch has the three in args of the device's kernels, Ascend's HCCL in the name
+ * of its operators: hcom_allReduce__868_3_1 is number 3 of group 868. The first file with collectives stays where it is; a file that shares some with
  * those that are placed is shifted by the median of the distances, in rounds, until nobody is left
  * that shares any. What the median leaves is told as residuals. */
 #include "open/clocks.h"
@@ -119,10 +120,23 @@ static collective_args read_args(mrd__str text)
     }
 }
 
+/* "hcom_", the operation, "__", numbers with "_" between. The launching side has no numbers. */
+static bool is_hccl(mrd__str name)
+{
+    static const char head[] = "hcom_";
+    if (name.size < sizeof head || memcmp(name.data, head, sizeof head - 1) != 0) return false;
+    size_t at = name.size;
+    while (at > 0 && (name.data[at - 1] == '_' || (unsigned char)(name.data[at - 1] - '0') < 10))
+        at--;
+    mrd__str tail = {name.data + at, name.size - at};
+    return tail.size > 2 && tail.data[0] == '_' && tail.data[1] == '_' && tail.data[2] != '_' &&
+           memchr(tail.data + 2, '_', tail.size - 2) != NULL;
+}
+
 /* The launching side of a collective bears its name as well; what counts is the device's. */
 static bool may_be_collective(const mrd__clocks *c, const mrd__joined *chunk, const mrd__fact *fact)
 {
-    if (fact->phase != MRD__COMPLETE || fact->args == 0) return false;
+    if (fact->phase != MRD__COMPLETE) return false;
     const uint32_t *strings = c->seal->string_map[chunk->shard_index];
     mrd__str category = c->seal->strings.data[strings[fact->category]];
     return category.size == 0 || mrd__str_is(category, "kernel");
@@ -131,6 +145,9 @@ static bool may_be_collective(const mrd__clocks *c, const mrd__joined *chunk, co
 static void take_collective(collecting *co, const mrd__joined *chunk, const mrd__fact *fact)
 {
     collective_args args = read_args(args_of(co->c, chunk, fact));
+    mrd__str name =
+        co->c->seal->strings.data[co->c->seal->string_map[chunk->shard_index][fact->name]];
+    if (args.name.size == 0 && is_hccl(name)) args = (collective_args){.name = name};
     int64_t end_ns;
     if (args.name.size == 0 || __builtin_add_overflow(fact->ts, fact->dur, &end_ns)) return;
     mrd__buf_clear(&co->key);

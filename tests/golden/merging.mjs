@@ -117,6 +117,27 @@ await test("merging/collectives", async () => {
   expectSame("starts by start", first.slice(0, 2).map((row) => row.ts_ns), [1000000, 1000000])
 })
 
+await test("merging/collectives of HCCL, by their names", async () => {
+  const hcom = (name, ts, dur) => event(name, ts, { dur })
+  put("npu0.json", trace(hcom("hcom_allReduce__868_0_1", 10, 5), hcom("hcom_allReduce__868_1_1", 20, 5),
+    hcom("hcom_allReduce_", 1, 2), hcom("hcom_allGather__7_0_1", 40, 2), event("other__868_0_1", 3)))
+  put("npu1.json", trace(hcom("hcom_allReduce__868_1_1", 523.5, 2), event("other__868_0_1", 100),
+    hcom("hcom_allReduce__868_0_1", 513, 2), hcom("hcom_allReduce_", 900, 2),
+    hcom("hcom_allGather__7_0_1", 541, 2)))
+  const args = ["--align", "collectives", "npu0.json", "npu1.json"]
+  const [, second] = parseExact((await run(["clocks", "--json", ...args])).toString()).files
+  expectSame("shift", [second.shift_ns, second.pairs, second.residual_ns],
+    [-500500, 3, { min: -500, max: 500 }])
+})
+
+await test("merging/no collectives in common are told", async () => {
+  put("none0.json", trace(event("a", 1)))
+  put("none1.json", trace(event("b", 1)))
+  const text = (await run(["clocks", "--align", "collectives", "none0.json", "none1.json"])).toString()
+  if (!text.endsWith("align    no two files share a collective: nothing is shifted\n"))
+    throw new Wrong(text)
+})
+
 // ---- Determinism ----
 
 const CHUNK = 256 << 10 // of the reader of JSON (MRD__CJ_CHUNK)
