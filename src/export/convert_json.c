@@ -222,9 +222,14 @@ static int64_t point_time(const mrd__store *store, uint64_t slice, double time, 
     return at;
 }
 
+static uint32_t track_id_of(const mrd__store *store, uint64_t slice)
+{
+    return store->row_infos[mrd__store_row_of(store, slice)].track;
+}
+
 static const mrd__track *track_of(const mrd__store *store, uint64_t slice)
 {
-    return &store->tracks[store->row_infos[mrd__store_row_of(store, slice)].track];
+    return &store->tracks[track_id_of(store, slice)];
 }
 
 static bool same_flow(const mrd__flow *a, const mrd__flow *b)
@@ -375,19 +380,19 @@ static void end_slice(writing *w, const mrd__track *track, int64_t at)
 static bool end_pairs(writing *w, uint32_t slice)
 {
     const mrd__store *store = w->store;
-    const mrd__track *own = slice != MRD__NONE ? track_of(store, slice) : NULL;
+    uint32_t own = slice != MRD__NONE ? track_id_of(store, slice) : MRD__NONE;
     bool inside = false;
     size_t kept = w->pairs.count;
     for (size_t i = w->pairs.count; i-- > 0;) { /* inner ones first */
         uint32_t pair = w->pairs.data[i];
-        const mrd__track *track = track_of(store, pair);
+        uint32_t track = track_id_of(store, pair);
         int64_t at = mrd__store_slice_start(store, pair);
-        bool now = own != NULL && mrd__store_slice_start(store, slice) == at;
+        bool now = slice != MRD__NONE && mrd__store_slice_start(store, slice) == at;
         if (now && (track != own || inside || store->slices.parent[slice] == pair)) {
             inside |= track == own;
             w->pairs.data[--kept] = pair;
         } else {
-            end_slice(w, track, at);
+            end_slice(w, &store->tracks[track], at);
         }
     }
     size_t left = w->pairs.count - kept;
