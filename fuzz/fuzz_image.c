@@ -1,8 +1,9 @@
 /* Warm images: a real one, damaged as the input says, is refused as none, or is the same trace.
  *
- * An input is a row of edits of six bytes: what is done (0: bits turned, 1: cut there, 2: a byte put
- * over, 3: a run of zeros), where (three bytes, modulo the size), two bytes more. The image's own
- * hashes are not mended: damage is what a cache meets; its owner may write what he wants. */
+ * An input is a row of edits of six bytes: what is done (0: bits turned, 1: cut there, 2: a byte
+ * put over, 3: a run of zeros), where (three bytes, modulo the size), two bytes more. The image's
+ * own hashes are not mended: damage is what a cache meets; its owner may write what he wants.
+ */
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,9 +3,11 @@
  * Collectives: all ranks leave one together, so the ends of matching ones are one moment. Matching
  * are those of one group, name and sequence number (where there is none: the how-manieth of its
  * group and name). PyTorch has the three in args of the device's kernels, Ascend's HCCL in the name
- * of its operators: hcom_allReduce__868_3_1 is number 3 of group 868. The first file with collectives stays where it is; a file that shares some with
- * those that are placed is shifted by the median of the distances, in rounds, until nobody is left
- * that shares any. What the median leaves is told as residuals. */
+ * of its operators: hcom_allReduce__868_3_1 is number 3 of group 868. The first file with
+ * collectives stays where it is; a file that shares some with those that are placed is shifted by
+ * the median of the distances, in rounds, until nobody is left that shares any. What the median
+ * leaves is told as residuals.
+ */
 #include "open/clocks.h"
 
 #include "base/json.h"
