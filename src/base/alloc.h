@@ -14,7 +14,7 @@ void mrd__free(void *block);                       /* accepts NULL */
 char *mrd__strndup(const char *text, size_t size); /* NUL-terminated copy */
 
 /* Large page-aligned memory straight from the kernel, zeroed, lazily backed. size 0 gives NULL.
- * Use for columns: untouched pages cost nothing, */
+ * Use for columns: untouched pages cost nothing. */
 void *mrd__pages_alloc(size_t size);
 /* The same for tables of which little is ever touched: no page is made before its use, and then a
  * small one. Freed like the others. */

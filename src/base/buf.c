@@ -30,6 +30,12 @@ bool mrd__str_is(mrd__str a, const char *text)
     return mrd__str_equal(a, mrd__str_of(text));
 }
 
+bool mrd__text_ends(const char *text, const char *end)
+{
+    size_t size = strlen(text), tail = strlen(end);
+    return size >= tail && memcmp(text + size - tail, end, tail) == 0;
+}
+
 void mrd__buf_reset(mrd__buf *buf)
 {
     mrd__free(buf->data);

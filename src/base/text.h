@@ -15,6 +15,7 @@ mrd__str mrd__str_of(const char *text); /* NULL gives an empty string */
 bool mrd__str_equal(mrd__str a, mrd__str b);
 int mrd__str_compare(mrd__str a, mrd__str b); /* byte order, shorter first */
 bool mrd__str_is(mrd__str a, const char *text);
+bool mrd__text_ends(const char *text, const char *end);
 
 /* Growable bytes. Zeroed is empty. data is always NUL-terminated after an append. */
 typedef struct mrd__buf {

@@ -88,6 +88,9 @@ int mrd__cli_fail(const mrd_error *error);
 int mrd__cli_fail_spec(const mrd__cli *cli, mrd_error *error);
 /* Wrong use: says it and names --help; returns MRD__EXIT_USAGE. */
 int mrd__cli_usage(const mrd__cli *cli, const char *format, ...) MRD_PRINTF(2, 3);
+/* Whether writing out leaves the first `inputs` operands and the manifest as they are (spare.c); if
+ * not, it is said. To be asked before anything is opened for writing. */
+bool mrd__cli_spares_inputs(const mrd__cli *cli, const char *out, size_t inputs);
 /* Bytes to standard output; every failed write is an error. */
 mrd_sink mrd__cli_stdout(void);
 /* Write all of buf to standard output and free it; returns the exit code. */

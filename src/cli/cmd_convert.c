@@ -1,19 +1,8 @@
 /* `convert`: the form follows from the ending of the output's name. */
 #include "cli/cli.h"
 
-#include "base/os.h"
-#include "base/text.h"
-
 #include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
-
-static bool ends_with(const char *name, const char *ending)
-{
-    size_t size = strlen(name);
-    size_t tail = strlen(ending);
-    return size > tail && strcmp(name + size - tail, ending) == 0;
-}
 
 static bool target_of(const mrd__cli *cli, const char *name, mrd_target *out)
 {
@@ -25,7 +14,7 @@ static bool target_of(const mrd__cli *cli, const char *name, mrd_target *out)
                    {".json", MRD_TARGET_JSON},
                    {".pftrace", MRD_TARGET_PERFETTO}};
     for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
-        if (!ends_with(name, targets[i].ending)) continue;
+        if (!mrd__text_ends(name, targets[i].ending)) continue;
         *out = targets[i].target;
         return true;
     }
@@ -40,57 +29,6 @@ static bool time_of(const mrd__cli *cli, const char *name, bool *has, int64_t *o
     if (text == NULL || mrd__parse_int64(mrd__str_of(text), out)) return true;
     mrd__cli_usage(cli, "--%s: \"%s\", allowed is a whole number of nanoseconds", name, text);
     return false;
-}
-
-/* ---- The output must not take the place of an input ---- */
-
-/* The folder that holds what the path names, "." for a bare name; ends without a slash. */
-static void parent_of(mrd__buf *out, const char *path)
-{
-    size_t size = strlen(path);
-    while (size > 1 && path[size - 1] == '/')
-        size--;
-    while (size > 0 && path[size - 1] != '/')
-        size--;
-    while (size > 1 && path[size - 1] == '/')
-        size--;
-    mrd__buf_printf(out, "%.*s", size == 0 ? 1 : (int)size, size == 0 ? "." : path);
-}
-
-static bool same_file(const char *a, const char *b)
-{
-    struct stat one, other;
-    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
-           one.st_ino == other.st_ino;
-}
-
-/* Whether writing out would change in: it is the same, lies in a folder that is read, or is the
- * folder of a table that is read. Through links, too. */
-static bool spoils(const char *out, const char *in)
-{
-    mrd__buf parent = {0};
-    parent_of(&parent, out);
-    bool hit = same_file(out, in) || same_file(parent.data, in);
-    if (!hit && ends_with(out, "/") && ends_with(in, ".parquet")) {
-        mrd__buf_reset(&parent);
-        parent_of(&parent, in);
-        hit = same_file(out, parent.data);
-    }
-    mrd__buf_reset(&parent);
-    return hit;
-}
-
-static bool check_output(const mrd__cli *cli, const char *out, size_t inputs)
-{
-    const char *manifest = mrd__cli_value(cli, "manifest");
-    for (size_t i = 0; i < inputs + (manifest != NULL); i++) {
-        const char *in = i < inputs ? cli->operands.data[i] : manifest;
-        if (!spoils(out, in)) continue;
-        mrd__cli_usage(cli, "%s: the output would overwrite the input %s, allowed is another name",
-                       out, in);
-        return false;
-    }
-    return true;
 }
 
 static bool check_range(const mrd__cli *cli, const mrd_convert_options *options)
@@ -111,11 +49,11 @@ int mrd__cmd_convert(const mrd__cli *cli)
     size_t inputs = cli->operands.count - 1;
     const char *name = cli->operands.data[inputs];
     mrd_target target = MRD_TARGET_JSON;
-    bool folder = ends_with(name, "/");
+    bool folder = mrd__text_ends(name, "/");
     if ((!folder && !target_of(cli, name, &target)) ||
         !time_of(cli, "start-ns", &options.has_start, &options.start_ns) ||
         !time_of(cli, "end-ns", &options.has_end, &options.end_ns) || !check_range(cli, &options) ||
-        !check_output(cli, name, inputs))
+        !mrd__cli_spares_inputs(cli, name, inputs))
         return MRD__EXIT_USAGE;
     mrd_trace *trace = NULL;
     int code = mrd__cli_open(cli, cli->operands.data, inputs, &trace);

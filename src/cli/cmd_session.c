@@ -60,6 +60,7 @@ int mrd__cmd_session_samples(const mrd__cli *cli)
     uint64_t buckets = 0;
     const char *dir = cli->operands.data[0], *output = mrd__cli_value(cli, "output");
     int code = MRD__EXIT_USAGE;
+    if (output != NULL && !mrd__cli_spares_inputs(cli, output, 1)) return code;
     int format =
         mrd__cli_choice(cli, "format", "json|csv|arrow|parquet", mrd__cli_has(cli, "json") ? 0 : 1);
     if (format < 0 || !fill_range(cli, &select) ||
@@ -184,6 +185,7 @@ int mrd__cmd_report(const mrd__cli *cli)
     mrd_sink sink = mrd__cli_stdout();
     mrd__cli_file file;
     if (output != NULL) {
+        if (!mrd__cli_spares_inputs(cli, output, 1)) return MRD__EXIT_USAGE;
         if (mrd__cli_file_open(&file, output, &error) != MRD_OK) return mrd__cli_fail(&error);
         sink = mrd__cli_file_sink(&file);
     }

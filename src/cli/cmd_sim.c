@@ -124,6 +124,7 @@ int mrd__cmd_sim_run(const mrd__cli *cli)
         return mrd__cli_usage(cli, "--trace needs a file name, --data or --store");
     if (trace && trace[0] && stores(cli))
         return mrd__cli_usage(cli, "--trace FILE and --data or --store: the store names the file");
+    if (trace && trace[0] && !mrd__cli_spares_inputs(cli, trace, 1)) return MRD__EXIT_USAGE;
     options.trace = trace != NULL;
     options.trace_path = trace && trace[0] ? trace : NULL;
     return with_store(cli, &options, mrd_sim_run);

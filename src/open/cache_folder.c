@@ -23,13 +23,6 @@ bool mrd__cache_folder(mrd__buf *out)
     return true;
 }
 
-static bool ends_with(const char *name, const char *end)
-{
-    size_t size = strlen(name);
-    size_t tail = strlen(end);
-    return size > tail && strcmp(name + size - tail, end) == 0;
-}
-
 /* The paths of a key, one a line: the text behind the last tab of each line of its first part. */
 static char *inputs_of(const char *path)
 {
@@ -80,7 +73,7 @@ static mrd_status each_file(void (*seen)(void *ctx, const char *path, const stru
 
 static void take_entry(void *ctx, const char *path, const struct stat *info)
 {
-    if (!ends_with(path, ".image")) return;
+    if (!mrd__text_ends(path, ".image")) return;
     mrd__cache_entries *entries = ctx;
     mrd__cache_entry entry = {.path = mrd__strndup(path, strlen(path)),
                               .bytes = (uint64_t)info->st_size,
@@ -148,7 +141,7 @@ typedef struct clearing {
 static void clear_one(void *ctx, const char *path, const struct stat *info)
 {
     clearing *c = ctx;
-    if (!ends_with(path, ".image") && strstr(path, ".image.tmp-") == NULL) return;
+    if (!mrd__text_ends(path, ".image") && strstr(path, ".image.tmp-") == NULL) return;
     if (unlink(path) == 0) {
         c->files++;
         c->bytes += (uint64_t)info->st_size;

@@ -1,8 +1,8 @@
 /* Flow points bound to slices, thread by thread, and joined. */
 #include "open/sealing.h"
 
+#include "base/sort.h"
 #include "model/merge.h"
-#include "pairing/sort.h"
 
 /* room: one block for all sorting, 4 keys a point. */
 typedef struct binding {

@@ -2,7 +2,7 @@
 #include "open/sealing.h"
 
 #include "base/assert.h"
-#include "pairing/sort.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -13,7 +13,7 @@
  * part holds more than half, the fullest is the view; nothing counts as an outlier then. */
 #include "open/sealing.h"
 
-#include "pairing/sort.h"
+#include "base/sort.h"
 
 #define VIEW_BUCKETS 4096
 #define VIEW_WINDOW 48 /* buckets that a part of 1/100 of the range can touch, and some */

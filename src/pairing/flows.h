@@ -3,7 +3,7 @@
 #define MRD_PAIRING_FLOWS_H
 
 #include "pairing/found.h"
-#include "pairing/sort.h"
+#include "base/sort.h"
 
 enum {                        /* flags of a point */
     MRD__POINT_ENCLOSING = 1, /* bp "e" */

@@ -1,6 +1,6 @@
 #include "pairing/item.h"
 
-#include "pairing/sort.h"
+#include "base/sort.h"
 
 #include <string.h>
 

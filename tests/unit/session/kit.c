@@ -113,6 +113,27 @@ uint64_t kit_count_of(uint64_t quick, uint64_t big)
 
 /* ---- Records ---- */
 
+void kit_must(mrd_status status, const mrd_error *error)
+{
+    if (status != MRD_OK) fail_msg("%s: %s", error->code, error->message);
+}
+
+mrd__recording *kit_create(const kit *k, mrd__recording_options options)
+{
+    mrd__recording *recording;
+    mrd_error error = {0};
+    options.dir = k->dir;
+    kit_must(mrd__recording_create(&options, &recording, &error), &error);
+    return recording;
+}
+
+void kit_finish(mrd__recording *recording, const char *facts)
+{
+    mrd_error error = {0};
+    mrd__finish end = {.end_event = MRD__STR("{\"event\":\"end\"}"), .facts = facts};
+    kit_must(mrd__recording_finish(recording, &end, &error), &error);
+}
+
 size_t kit_payload(uint64_t sequence, uint8_t out[KIT_PAYLOAD])
 {
     mrd__rng rng = {sequence * 1234567};

@@ -25,6 +25,12 @@ uint64_t kit_count_of(uint64_t quick, uint64_t big);
 /* The payload of a sequence, at most KIT_PAYLOAD bytes; returns its size. */
 #define KIT_PAYLOAD 400
 size_t kit_payload(uint64_t sequence, uint8_t out[KIT_PAYLOAD]);
+/* Fails the test with the error where there is one. */
+void kit_must(mrd_status status, const mrd_error *error);
+/* A recording of k->dir. */
+mrd__recording *kit_create(const kit *k, mrd__recording_options options);
+/* Seal it; facts: JSON object of the manifest. */
+void kit_finish(mrd__recording *recording, const char *facts);
 /* Append the next record with its payload. */
 mrd_status kit_append(mrd__recording *recording, mrd_error *error);
 

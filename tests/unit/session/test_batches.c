@@ -10,27 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static void must(mrd_status status, const mrd_error *error)
-{
-    if (status != MRD_OK) fail_msg("%s: %s", error->code, error->message);
-}
-
-static mrd__recording *create(const kit *k, mrd__recording_options options)
-{
-    mrd__recording *recording;
-    mrd_error error = {0};
-    options.dir = k->dir;
-    must(mrd__recording_create(&options, &recording, &error), &error);
-    return recording;
-}
-
-static void finish(mrd__recording *recording)
-{
-    mrd_error error = {0};
-    mrd__finish end = {.end_event = MRD__STR("{\"event\":\"end\"}"), .facts = "{}"};
-    must(mrd__recording_finish(recording, &end, &error), &error);
-}
-
 enum {
     ROUNDS = 400,
     MANY = 23, /* records of one call */
@@ -58,9 +37,9 @@ static void *read_source(void *arg)
             pending[i] =
                 (mrd__pending){.type = MRD__RECORD_RAW, .size = (uint32_t)(payloads.size - from)};
         }
-        must(mrd__recording_append_many(r->recording, pending, MANY, payloads.data,
-                                        UINT64_C(10000000000), &error),
-             &error);
+        kit_must(mrd__recording_append_many(r->recording, pending, MANY, payloads.data,
+                                            UINT64_C(10000000000), &error),
+                 &error);
         for (uint32_t i = 1; i < MANY; i++) /* one run of numbers */
             assert_true(pending[i].sequence == pending[i - 1].sequence + 1);
         mrd__buf_reset(&payloads);
@@ -93,7 +72,7 @@ static void test_threads(void **state)
     (void)state;
     kit k;
     kit_begin(&k);
-    mrd__recording *recording = create(
+    mrd__recording *recording = kit_create(
         &k, (mrd__recording_options){.ingress_bytes = 16384, .segment_bytes = (uint64_t)1 << 20});
     reader readers[4];
     for (unsigned i = 0; i < 4; i++) {
@@ -102,14 +81,14 @@ static void test_threads(void **state)
     }
     for (int i = 0; i < 4; i++)
         pthread_join(readers[i].thread, NULL);
-    finish(recording);
+    kit_finish(recording, "{}");
     mrd__recording_destroy(&recording);
     assert_true(kit_sound(k.dir, NULL).completed);
     mrd__stored *stored;
     mrd_error error = {0};
     found f = {0};
-    must(mrd__stored_open(k.dir, NULL, &stored, &error), &error);
-    must(mrd__stored_read(stored, check_own, &f, NULL, &error), &error);
+    kit_must(mrd__stored_open(k.dir, NULL, &stored, &error), &error);
+    kit_must(mrd__stored_read(stored, check_own, &f, NULL, &error), &error);
     mrd__stored_close(&stored);
     assert_int_equal(f.records, 4 * ROUNDS * MANY);
     kit_end(&k);
@@ -122,7 +101,7 @@ static void test_refused(void **state)
     kit k;
     kit_begin(&k);
     mrd__recording *recording =
-        create(&k, (mrd__recording_options){.no_thread = true, .ingress_bytes = 4096});
+        kit_create(&k, (mrd__recording_options){.no_thread = true, .ingress_bytes = 4096});
     mrd__pending pending[MANY];
     char bytes[MANY] = {0};
     mrd_error error = {0};
@@ -147,7 +126,7 @@ static void test_refused(void **state)
     pending[0].size = 1;
     assert_int_equal(mrd__recording_append_many(recording, pending, 1, bytes, 0, &error),
                      MRD_ERR_STATE);
-    finish(recording);
+    kit_finish(recording, "{}");
     mrd__recording_destroy(&recording);
     assert_true(kit_sound(k.dir, NULL).completed);
     kit_end(&k);
@@ -161,19 +140,19 @@ static void test_derived(void **state)
     (void)state;
     kit k;
     kit_begin(&k);
-    mrd__recording *recording = create(&k, (mrd__recording_options){0});
+    mrd__recording *recording = kit_create(&k, (mrd__recording_options){0});
     mrd__derived *metrics;
     mrd_error error = {0};
     char bytes[1000];
-    must(kit_append(recording, &error), &error);
-    must(mrd__recording_derive(recording, MRD__FILE_METRICS, sample_names, 1, &metrics, &error),
-         &error);
+    kit_must(kit_append(recording, &error), &error);
+    kit_must(mrd__recording_derive(recording, MRD__FILE_METRICS, sample_names, 1, &metrics, &error),
+             &error);
     memset(bytes, 'x', sizeof bytes);
     for (int i = 0; i < 3000; i++) {
         mrd__str part = {bytes, (size_t)i % sizeof bytes};
-        must(mrd__derived_append(metrics, 16, 1, &part, 1, &error), &error);
+        kit_must(mrd__derived_append(metrics, 16, 1, &part, 1, &error), &error);
     }
-    finish(recording);
+    kit_finish(recording, "{}");
     mrd__recording_destroy(&recording);
     assert_true(kit_sound(k.dir, NULL).completed); /* hash, size and counts are those of the file */
     kit_end(&k);
@@ -197,11 +176,11 @@ static void test_derived_fails(void **state)
     kit_begin(&k);
     kit_faults_init(&faults, mrd__files_system());
     faults.number = ENOSPC;
-    mrd__recording *recording = create(&k, (mrd__recording_options){.files = &faults.files});
+    mrd__recording *recording = kit_create(&k, (mrd__recording_options){.files = &faults.files});
     mrd__derived *metrics;
     mrd_error error = {0};
-    must(mrd__recording_derive(recording, MRD__FILE_METRICS, sample_names, 1, &metrics, &error),
-         &error);
+    kit_must(mrd__recording_derive(recording, MRD__FILE_METRICS, sample_names, 1, &metrics, &error),
+             &error);
     faults.always = true;
     faults.fail_at = faults.calls + 1;
     assert_int_equal(appended(metrics, &error), MRD_ERR_IO);

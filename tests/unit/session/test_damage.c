@@ -16,13 +16,6 @@ typedef struct tally {
     uint64_t tried, exact, refused; /* refused: not opened at all, the file is named */
 } tally;
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t a = strlen(text);
-    size_t b = strlen(end);
-    return a >= b && strcmp(text + a - b, end) == 0;
-}
-
 /* Verify must say that [from, to) of the file is damaged: beginning there, or around it. */
 static void expect_found(made *m, tally *t, const char *file, uint64_t from, uint64_t to,
                          const char *how)
@@ -32,7 +25,7 @@ static void expect_found(made *m, tally *t, const char *file, uint64_t from, uin
     mrd_status status = mrd__session_verify("/s", &m->d.files, &result, &error);
     t->tried++;
     if (status != MRD_OK) {
-        if (!ends_with(error.file, file))
+        if (!mrd__text_ends(error.file, file))
             fail_msg("%s in %s at %llu: %s names %s", how, file, (unsigned long long)from,
                      error.message, error.file);
         t->refused++;

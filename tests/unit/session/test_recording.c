@@ -11,21 +11,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+static const char facts[] = "{\"registry\":\"r1\",\"sources\":[{\"id\":\"a\",\"ok\":3}]}";
+
 static const char *const sample_names[] = {"sample", "frame"};
-
-static void must(mrd_status status, const mrd_error *error)
-{
-    if (status != MRD_OK) fail_msg("%s: %s", error->code, error->message);
-}
-
-static mrd__recording *create(const kit *k, mrd__recording_options options)
-{
-    mrd__recording *recording;
-    mrd_error error = {0};
-    options.dir = k->dir;
-    must(mrd__recording_create(&options, &recording, &error), &error);
-    return recording;
-}
 
 static void append(mrd__recording *recording, uint64_t count)
 {
@@ -33,16 +21,8 @@ static void append(mrd__recording *recording, uint64_t count)
     for (uint64_t i = 0; i < count; i++) {
         mrd_status status = kit_append(recording, &error);
         if (status == MRD_ERR_LIMIT) status = mrd__recording_drain(recording, &error), i--;
-        must(status, &error);
+        kit_must(status, &error);
     }
-}
-
-static void finish(mrd__recording *recording)
-{
-    mrd_error error = {0};
-    mrd__finish end = {.end_event = MRD__STR("{\"event\":\"end\"}"),
-                       .facts = "{\"registry\":\"r1\",\"sources\":[{\"id\":\"a\",\"ok\":3}]}"};
-    must(mrd__recording_finish(recording, &end, &error), &error);
 }
 
 static void test_whole(void **state)
@@ -51,22 +31,23 @@ static void test_whole(void **state)
     kit k;
     kit_begin(&k);
     mrd__recording *recording =
-        create(&k, (mrd__recording_options){.identity = "{\"target\":{\"pid\":7}}",
-                                            .segment_bytes = 100000,
-                                            .checkpoint_records = 500});
+        kit_create(&k, (mrd__recording_options){.identity = "{\"target\":{\"pid\":7}}",
+                                                .segment_bytes = 100000,
+                                                .checkpoint_records = 500});
     mrd_error error = {0};
     mrd__derived *metrics;
-    must(mrd__recording_derive(recording, MRD__FILE_METRICS, sample_names, 2, &metrics, &error),
-         &error);
+    kit_must(mrd__recording_derive(recording, MRD__FILE_METRICS, sample_names, 2, &metrics, &error),
+             &error);
     for (int i = 0; i < 3000; i++) {
         append(recording, 1);
         mrd__str part = MRD__STR("a sample");
-        must(mrd__derived_append(metrics, 16 + (unsigned)i % 2, (uint64_t)i + 1, &part, 1, &error),
-             &error);
+        kit_must(
+            mrd__derived_append(metrics, 16 + (unsigned)i % 2, (uint64_t)i + 1, &part, 1, &error),
+            &error);
     }
-    must(mrd__recording_file(recording, "report.json", MRD__STR("{}"), &error), &error);
+    kit_must(mrd__recording_file(recording, "report.json", MRD__STR("{}"), &error), &error);
     assert_string_equal(mrd__recording_dir(recording), k.open_dir);
-    finish(recording);
+    kit_finish(recording, facts);
     assert_string_equal(mrd__recording_dir(recording), k.dir);
     mrd__recording_destroy(&recording);
     mrd__verify_result result = kit_sound(k.dir, NULL);
@@ -88,20 +69,20 @@ static void test_lookup(void **state)
     (void)state;
     kit k;
     kit_begin(&k);
-    mrd__recording *recording = create(&k, (mrd__recording_options){.segment_bytes = 300000});
+    mrd__recording *recording = kit_create(&k, (mrd__recording_options){.segment_bytes = 300000});
     append(recording, 12000);
-    finish(recording);
+    kit_finish(recording, facts);
     mrd__recording_destroy(&recording);
     mrd__stored *stored;
     mrd_error error = {0};
-    must(mrd__stored_open(k.dir, NULL, &stored, &error), &error);
+    kit_must(mrd__stored_open(k.dir, NULL, &stored, &error), &error);
     mrd__rng rng = {5};
     for (int i = 0; i < 300; i++) {
         uint64_t sequence = i == 0 ? 1 : i == 1 ? 12000 : 1 + mrd__rng_below(&rng, 12000);
         mrd__record record;
         mrd__buf out = {0};
         uint8_t want[KIT_PAYLOAD];
-        must(mrd__stored_lookup(stored, sequence, &record, &out, &error), &error);
+        kit_must(mrd__stored_lookup(stored, sequence, &record, &out, &error), &error);
         assert_int_equal(record.size, kit_payload(sequence, want));
         assert_int_equal(record.sequence, sequence);
         assert_memory_equal(record.payload, want, record.size);
@@ -122,12 +103,12 @@ static void test_missing(void **state)
     (void)state;
     kit k;
     kit_begin(&k);
-    mrd__recording *recording = create(&k, (mrd__recording_options){0});
+    mrd__recording *recording = kit_create(&k, (mrd__recording_options){0});
     mrd_error error = {0};
     append(recording, 3);
     mrd__room room;
     mrd__slot lost;
-    must(mrd__recording_room(recording, 10, 0, true, &room, &error), &error);
+    kit_must(mrd__recording_room(recording, 10, 0, true, &room, &error), &error);
     mrd__finish end = {.end_event = MRD__STR("end")};
     assert_int_equal(mrd__recording_finish(recording, &end, &error), MRD_ERR_STATE);
     assert_string_equal(error.code, "reads_open");
@@ -143,7 +124,7 @@ static void test_missing(void **state)
     const char *reasons[] = {"reader_died"};
     end.reasons = reasons;
     end.reason_count = 1;
-    must(mrd__recording_finish(recording, &end, &error), &error);
+    kit_must(mrd__recording_finish(recording, &end, &error), &error);
     assert_false(mrd__recording_commit(recording, &lost));
     mrd__recording_destroy(&recording);
     mrd__verify_result result = kit_sound(k.dir, NULL);
@@ -151,7 +132,7 @@ static void test_missing(void **state)
     assert_string_equal(result.reasons, "reader_died; reservations_missing");
     assert_int_equal(kit_read(k.dir, NULL, NULL), 7);
     mrd__stored *stored;
-    must(mrd__stored_open(k.dir, NULL, &stored, &error), &error);
+    kit_must(mrd__stored_open(k.dir, NULL, &stored, &error), &error);
     assert_non_null(strstr(mrd__stored_manifest(stored).data,
                            "\"reservations\":{\"consumed\":6,\"made\":7,\"missing\":[[4,4]]}"));
     mrd__stored_close(&stored);
@@ -165,7 +146,7 @@ static void test_full(void **state)
     kit k;
     kit_begin(&k);
     mrd__recording *recording =
-        create(&k, (mrd__recording_options){.no_thread = true, .ingress_bytes = 65536});
+        kit_create(&k, (mrd__recording_options){.no_thread = true, .ingress_bytes = 65536});
     mrd_error error = {0};
     uint64_t refused = 0;
     uint64_t taken = 0;
@@ -173,7 +154,7 @@ static void test_full(void **state)
         mrd_status status = kit_append(recording, &error);
         assert_true(status == MRD_OK || status == MRD_ERR_LIMIT);
         *(status == MRD_OK ? &taken : &refused) += 1;
-        if (i % 1000 == 999) must(mrd__recording_pump(recording, &error), &error);
+        if (i % 1000 == 999) kit_must(mrd__recording_pump(recording, &error), &error);
     }
     mrd__recording_state now;
     mrd__recording_state_get(recording, &now);
@@ -181,7 +162,7 @@ static void test_full(void **state)
     assert_int_equal(now.refused, refused);
     assert_int_equal(now.reserved, taken);
     assert_true(now.ingress_peak <= 65536);
-    finish(recording);
+    kit_finish(recording, facts);
     mrd__recording_destroy(&recording);
     assert_true(kit_sound(k.dir, NULL).completed);
     assert_int_equal(kit_read(k.dir, NULL, NULL), taken);
@@ -196,7 +177,7 @@ static void test_stalled(void **state)
     kit k;
     kit_begin(&k);
     mrd__recording *recording =
-        create(&k, (mrd__recording_options){.no_thread = true, .ingress_bytes = 65536});
+        kit_create(&k, (mrd__recording_options){.no_thread = true, .ingress_bytes = 65536});
     mrd_error error = {0};
     uint64_t refused = 0;
     uint64_t tried = kit_count_of(50000, 500000);
@@ -210,9 +191,9 @@ static void test_stalled(void **state)
     assert_int_equal(now.refused, refused);
     assert_int_equal(now.reserved, tried - refused);
     assert_true(now.ingress_peak <= 65536 && now.written == 0);
-    must(mrd__recording_drain(recording, &error), &error);
+    kit_must(mrd__recording_drain(recording, &error), &error);
     append(recording, 1);
-    finish(recording);
+    kit_finish(recording, facts);
     mrd__recording_destroy(&recording);
     assert_true(kit_sound(k.dir, NULL).completed);
     assert_int_equal(kit_read(k.dir, NULL, NULL), tried - refused + 1);
@@ -238,8 +219,8 @@ static void *read_source(void *arg)
         mrd__room room;
         mrd__slot slot;
         mrd_error error = {0};
-        must(mrd__recording_room(r->recording, 8, UINT64_C(10000000000), true, &room, &error),
-             &error);
+        kit_must(mrd__recording_room(r->recording, 8, UINT64_C(10000000000), true, &room, &error),
+                 &error);
         mrd__recording_reserve(r->recording, &room, MRD__RECORD_RAW, 8, &slot);
         memcpy(slot.payload, &slot.sequence, 8);
         *r->sum += slot.sequence;
@@ -263,7 +244,7 @@ static void test_threads(void **state)
     (void)state;
     kit k;
     kit_begin(&k);
-    mrd__recording *recording = create(
+    mrd__recording *recording = kit_create(
         &k, (mrd__recording_options){.ingress_bytes = 16384, .segment_bytes = (uint64_t)1 << 20});
     _Atomic uint64_t sum = 0;
     reader readers[4];
@@ -273,7 +254,7 @@ static void test_threads(void **state)
     }
     for (int i = 0; i < 4; i++)
         pthread_join(readers[i].thread, NULL);
-    finish(recording);
+    kit_finish(recording, facts);
     mrd__recording_state now;
     mrd__recording_state_get(recording, &now);
     assert_int_equal(now.refused, 0);
@@ -282,8 +263,8 @@ static void test_threads(void **state)
     mrd__stored *stored;
     mrd_error error = {0};
     uint64_t found = 0;
-    must(mrd__stored_open(k.dir, NULL, &stored, &error), &error);
-    must(mrd__stored_read(stored, check_own, &found, NULL, &error), &error);
+    kit_must(mrd__stored_open(k.dir, NULL, &stored, &error), &error);
+    kit_must(mrd__stored_read(stored, check_own, &found, NULL, &error), &error);
     mrd__stored_close(&stored);
     assert_int_equal(found, sum);
     assert_int_equal(found, UINT64_C(80000) * 80001 / 2);
@@ -301,22 +282,22 @@ static void test_failed_sync(void **state)
         kit_faults_init(&faults, mrd__files_system());
         faults.number = EIO;
         mrd__recording *recording =
-            create(&k, (mrd__recording_options){
-                           .no_thread = true, .files = &faults.files, .checkpoint_records = 5});
+            kit_create(&k, (mrd__recording_options){
+                               .no_thread = true, .files = &faults.files, .checkpoint_records = 5});
         mrd_error error = {0};
         append(recording, 10);
-        must(mrd__recording_drain(recording, &error), &error);
+        kit_must(mrd__recording_drain(recording, &error), &error);
         append(recording, 10);
         faults.fail_at = faults.calls + which; /* write, then fdatasync, then what follows it */
         mrd_status status = mrd__recording_drain(recording, &error);
-        if (status != MRD_OK) must(mrd__recording_retry(recording, &error), &error);
+        if (status != MRD_OK) kit_must(mrd__recording_retry(recording, &error), &error);
         append(recording, 10);
         if (faults.failed == 0) {
             status = mrd__recording_drain(recording, &error);
-            if (status != MRD_OK) must(mrd__recording_retry(recording, &error), &error);
+            if (status != MRD_OK) kit_must(mrd__recording_retry(recording, &error), &error);
         }
         faults.fail_at = 0;
-        finish(recording);
+        kit_finish(recording, facts);
         mrd__recording_destroy(&recording);
         assert_true(kit_sound(k.dir, NULL).completed);
         assert_int_equal(kit_read(k.dir, NULL, NULL), 30);
@@ -336,16 +317,17 @@ static void test_finish_again(void **state)
         kit_begin(&k);
         kit_faults_init(&faults, mrd__files_system());
         faults.number = EIO;
-        mrd__recording *recording = create(&k, (mrd__recording_options){.files = &faults.files});
+        mrd__recording *recording =
+            kit_create(&k, (mrd__recording_options){.files = &faults.files});
         mrd_error error = {0};
         append(recording, 10);
-        must(mrd__recording_drain(recording, &error), &error);
+        kit_must(mrd__recording_drain(recording, &error), &error);
         faults.fail_at = faults.calls + which;
         mrd_status status = mrd__recording_finish(recording, &end, &error);
         reached = faults.failed == 0;
         if (status != MRD_OK) {
-            must(mrd__recording_retry(recording, &error), &error);
-            must(mrd__recording_finish(recording, &end, &error), &error);
+            kit_must(mrd__recording_retry(recording, &error), &error);
+            kit_must(mrd__recording_finish(recording, &end, &error), &error);
         }
         mrd__recording_destroy(&recording);
         assert_true(kit_sound(k.dir, NULL).sealed);
@@ -359,7 +341,7 @@ static void test_refused_names(void **state)
     (void)state;
     kit k;
     kit_begin(&k);
-    mrd__recording *recording = create(&k, (mrd__recording_options){0});
+    mrd__recording *recording = kit_create(&k, (mrd__recording_options){0});
     mrd_error error = {0};
     mrd__recording *second;
     mrd__recording_options options = {.dir = k.dir};
@@ -377,10 +359,10 @@ static void test_refused_names(void **state)
                      MRD_ERR_STATE);
     assert_string_equal(error.code, "recording");
     end.facts = "{}";
-    must(mrd__recording_finish(recording, &end, &error), &error);
+    kit_must(mrd__recording_finish(recording, &end, &error), &error);
     mrd__recording_destroy(&recording);
     assert_int_equal(mrd__recording_create(&options, &second, &error), MRD_ERR_ARGUMENT);
-    must(mrd__session_recover(k.dir, NULL, NULL, NULL, &recovered, NULL, &error), &error);
+    kit_must(mrd__session_recover(k.dir, NULL, NULL, NULL, &recovered, NULL, &error), &error);
     assert_true(recovered.was_sealed);
     kit_end(&k);
 }
@@ -391,14 +373,14 @@ static void test_abandoned(void **state)
     (void)state;
     kit k;
     kit_begin(&k);
-    mrd__recording *recording = create(&k, (mrd__recording_options){.segment_bytes = 20000});
+    mrd__recording *recording = kit_create(&k, (mrd__recording_options){.segment_bytes = 20000});
     append(recording, 1000);
     mrd__recording_destroy(&recording);
     mrd__verify_result open = kit_sound(k.dir, NULL);
     assert_false(open.sealed);
     mrd__recover_result recovered;
     mrd_error error = {0};
-    must(mrd__session_recover(k.open_dir, NULL, NULL, NULL, &recovered, NULL, &error), &error);
+    kit_must(mrd__session_recover(k.open_dir, NULL, NULL, NULL, &recovered, NULL, &error), &error);
     assert_int_equal(recovered.sequences, 1000);
     assert_int_equal(recovered.cut_bytes, 0);
     mrd__verify_result result = kit_sound(k.dir, NULL);

@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/os.h"
-#include "session/sort.h"
+#include "base/sort.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,6 +1,6 @@
-/* Stable radix sort of (key, index) pairs. */
-#ifndef MRD_PAIRING_SORT_H
-#define MRD_PAIRING_SORT_H
+/* Stable radix sort of (key, index) pairs, and of numbers by it. */
+#ifndef MRD_BASE_SORT_H
+#define MRD_BASE_SORT_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -19,5 +19,8 @@ static inline uint64_t mrd__sort_signed(int64_t value)
 /* Sort keys[0, count) by key, equal ones in the order they stand in. other is room for as many.
  * Returns keys or other: where the result lies. Digits that all keys share cost nothing. */
 mrd__sort_key *mrd__radix_sort(mrd__sort_key *keys, mrd__sort_key *other, size_t count);
+
+/* Ascending; no NaN among them. Takes four times as much memory again while it runs. Any thread. */
+void mrd__sort_doubles(double *values, size_t count);
 
 #endif

@@ -1,6 +1,9 @@
-#include "pairing/sort.h"
+#include "base/sort.h"
+
+#include "base/alloc.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 #define DIGIT_BITS 11
 #define SMALL 64 /* where counting 2,048 digits costs more than moving */
@@ -57,4 +60,25 @@ mrd__sort_key *mrd__radix_sort(mrd__sort_key *keys, mrd__sort_key *other, size_t
         other = swap;
     }
     return keys;
+}
+
+#define SIGN 0x8000000000000000ull
+
+/* The bits of a double compare like an unsigned number when the sign bit of positive ones and all
+ * bits of negative ones are turned. Measured values share most digits, which cost nothing. */
+void mrd__sort_doubles(double *values, size_t count)
+{
+    if (count < 2) return;
+    mrd__sort_key *room = mrd__new_array(mrd__sort_key, 2 * count);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t bits;
+        memcpy(&bits, &values[i], sizeof bits);
+        room[i].key = (bits & SIGN) != 0 ? ~bits : bits | SIGN;
+    }
+    const mrd__sort_key *sorted = mrd__radix_sort(room, room + count, count);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t bits = (sorted[i].key & SIGN) != 0 ? sorted[i].key & ~SIGN : ~sorted[i].key;
+        memcpy(&values[i], &bits, sizeof bits);
+    }
+    mrd__free(room);
 }
