@@ -46,6 +46,18 @@ async function ingestLines(lines) {
   return ingest(name)
 }
 
+await test("session/no output takes the place of what is read", async () => {
+  const { dir } = await ingestLines([{ sourceId: "a", kind: "graphics", hostReceiveMonotonicNs: 1,
+    payload: { CoreAnimationFramesPerSecond: 60 } }, { kind: "stopped" }])
+  for (const out of [`${dir}/session.json`, `${dir}/raw/000001.mrl`, `./${dir}/new.html`])
+    for (const args of [["report", dir], ["session", "samples", dir, "--format", "parquet"]]) {
+      const { stderr } = await run(2, [...args, "-o", out])
+      if (!/would overwrite the input/.test(stderr)) throw new Wrong(stderr)
+    }
+  await holds(dir)
+  await run(0, ["report", dir, "-o", "beside.txt"])
+})
+
 // ---- The shared cases ----
 
 const near = (got, want) => got === want || (typeof got === "number" && typeof want === "number" &&

@@ -96,6 +96,13 @@ await test("sim/a trace changes nothing", async () => {
   }
 })
 
+await test("sim/a trace in the place of its spec is refused", async () => {
+  const spec = { ...base, topology: "ring-4", msg_size_bytes: 1024 }
+  const { said } = await command(2, ["sim", "run", "--trace", "./spec.json"], spec)
+  if (!/would overwrite the input spec.json/.test(said)) throw new Wrong(said)
+  expectSame("spec", JSON.parse(readFileSync(file("spec.json"))), spec)
+})
+
 await test("sim/32 chips, 1 MiB: the trace", async () => {
   const spec = { ...base, topology: "star-32", msg_size_bytes: 1048576 }
   const result = await sim(spec, ["--trace", "big.parquet"])
