@@ -2,8 +2,8 @@
 #ifndef MRD_PAIRING_FLOWS_H
 #define MRD_PAIRING_FLOWS_H
 
-#include "pairing/found.h"
 #include "base/sort.h"
+#include "pairing/found.h"
 
 enum {                        /* flags of a point */
     MRD__POINT_ENCLOSING = 1, /* bp "e" */

@@ -1,6 +1,6 @@
 /* From what was counted to numbers: one division each, at the end. */
-#include "session/report_state.h"
 #include "base/sort.h"
+#include "session/report_state.h"
 
 #include "session/registry.h"
 

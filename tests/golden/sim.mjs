@@ -98,7 +98,7 @@ await test("sim/a trace changes nothing", async () => {
 
 await test("sim/a trace in the place of its spec is refused", async () => {
   const spec = { ...base, topology: "ring-4", msg_size_bytes: 1024 }
-  const { said } = await command(2, ["sim", "run", "--trace", "./spec.json"], spec)
+  const { said } = await command(2, ["sim", "run", "--trace=./spec.json"], spec)
   if (!/would overwrite the input spec.json/.test(said)) throw new Wrong(said)
   expectSame("spec", JSON.parse(readFileSync(file("spec.json"))), spec)
 })
