@@ -402,6 +402,8 @@ typedef struct mrd_record_options {
     int stop_fd;          /* -1: none */
     void (*progress)(void *ctx, const mrd_record_progress *progress); /* may be NULL */
     void *progress_ctx;
+    void (*begun)(void *ctx); /* once all sources are open and the folder is there; may be NULL */
+    void *begun_ctx;
 } mrd_record_options;
 
 typedef struct mrd_record_result {

@@ -45,6 +45,19 @@ void mrd__random_bytes(void *out, size_t size)
     }
 }
 
+void mrd__uuid_random(char out[37])
+{
+    uint8_t id[16];
+    mrd__random_bytes(id, sizeof id);
+    id[6] = (uint8_t)((id[6] & 0x0f) | 0x40);
+    id[8] = (uint8_t)((id[8] & 0x3f) | 0x80);
+    for (size_t i = 0; i < sizeof id; i++) {
+        bool dash = i == 4 || i == 6 || i == 8 || i == 10;
+        int wrote = snprintf(out, 4, "%s%02x", dash ? "-" : "", id[i]);
+        out += wrote;
+    }
+}
+
 /* "VmRSS:     1234 kB" */
 static bool status_line(const char *line, const char *name, uint64_t *bytes)
 {

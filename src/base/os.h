@@ -87,6 +87,8 @@ uint64_t mrd__boottime_ns(void); /* as monotonic, and it counts while the machin
 int64_t mrd__realtime_ns(void);
 /* Operating system randomness for tokens and temporary names. */
 void mrd__random_bytes(void *out, size_t size);
+/* A random UUID (RFC 9562, version 4) as text. */
+void mrd__uuid_random(char out[37]);
 
 /* Seeded generator (splitmix64): same seed, same sequence on every machine. */
 typedef struct mrd__rng {

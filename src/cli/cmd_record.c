@@ -69,16 +69,12 @@ static mrd_status folder_of(const mrd__cli *cli, mrd__buf *out, mrd_error *error
             out->data[--out->size] = '\0';
         return MRD_OK;
     }
-    uint8_t id[16];
-    mrd__random_bytes(id, sizeof id);
-    id[6] = (uint8_t)((id[6] & 0x0f) | 0x40); /* version 4 of RFC 9562 */
-    id[8] = (uint8_t)((id[8] & 0x3f) | 0x80);
+    char name[37];
     mrd__cli_data_dir(cli, out);
     mrd__buf_text(out, "/sessions");
     MRD__TRY(mrd__make_folders(out->data, error));
-    mrd__buf_char(out, '/');
-    for (size_t i = 0; i < sizeof id; i++)
-        mrd__buf_printf(out, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", id[i]);
+    mrd__uuid_random(name);
+    mrd__buf_printf(out, "/%s", name);
     return MRD_OK;
 }
 

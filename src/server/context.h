@@ -10,8 +10,9 @@ typedef struct mrd__server_context {
     uint16_t port;
     char *token; /* or NULL */
     mrd__traces *traces;
-    mrd_results *results; /* or NULL without a data folder */
-    char *data_dir;       /* or NULL */
+    mrd_results *results;               /* or NULL without a data folder */
+    char *data_dir;                     /* or NULL */
+    struct mrd__recordings *recordings; /* or NULL without a data folder */
 } mrd__server_context;
 
 struct mrd__server;

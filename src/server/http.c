@@ -22,6 +22,7 @@ void mrd__reply_reset(mrd__reply *reply)
 static unsigned status_of(const mrd_error *error)
 {
     if (strcmp(error->code, "forbidden") == 0) return 403;
+    if (strcmp(error->code, "no_right") == 0) return 403; /* a process of somebody else */
     if (strcmp(error->code, "busy") == 0) return 503;
     if (strcmp(error->code, "exists") == 0) return 409;
     switch (error->status) {

@@ -17,6 +17,7 @@ typedef struct mrd__request {
     mrd__str path;      /* raw, before '?' */
     mrd__str query;     /* raw, after '?' */
     const char *host, *origin, *accept, *authorization, *cookie, *content_type; /* or NULL */
+    bool loopback; /* the peer is on this machine */
     mrd__buf body;
     mrd__str captures[MRD__HTTP_SEGMENTS]; /* the route's {…} segments, raw */
 } mrd__request;

@@ -16,6 +16,17 @@
 #define MRD__SERVER_TRACES 64                     /* open traces a server holds */
 #define MRD__SERVER_SESSION_NAME 200 /* of a session's folder; file systems allow 255 */
 #define MRD__SERVER_PATHS 1024       /* files of one trace */
+#define MRD__SERVER_RECORDINGS 4     /* at once: each reads /proc and syncs a disk all the time */
+#define MRD__SERVER_FAILED 16        /* recordings that failed, told with the list of sessions */
+#define MRD__SERVER_EVERY_MS 100     /* of a recording: readings, ticks; the defaults of record */
+#define MRD__SERVER_PUBLISH_MS 1000
+#define MRD__SERVER_EVERY_MS_MIN 10 /* CPU time comes in ticks of 10 ms */
+#define MRD__SERVER_EVERY_MS_MAX 60000
+#define MRD__SERVER_PUBLISH_MS_MIN 100 /* a page draws no faster */
+#define MRD__SERVER_PUBLISH_MS_MAX 60000
+#define MRD__SERVER_DURATION_MS_MIN 1000
+#define MRD__SERVER_DURATION_MS_MAX 86400000 /* a day: a forgotten one must not fill the disk */
+#define MRD__SERVER_SEALING_MS 30000 /* how long a stop waits for the seal: half of a timeout */
 #define MRD__SERVER_RESULT_TRACES 8  /* traces of results kept open, least recently used out */
 #define MRD__SERVER_BODIES 4 /* memory of large replies kept, as many as often run at once */
 /* Of one such memory, bytes. First: room for the usual large answer at once, since growing would

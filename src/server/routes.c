@@ -11,6 +11,7 @@
 #include "server/evaluation.h"
 #include "server/limits.h"
 #include "server/query.h"
+#include "server/recordings.h"
 #include "server/sessions.h"
 
 static mrd__server_context *context(const mrd__request *request)
@@ -453,11 +454,13 @@ const mrd__route mrd__routes[] = {
     {"GET", "/api/evaluation/tasks/{id}", mrd__get_task},
     {"DELETE", "/api/evaluation/tasks/{id}", mrd__delete_task},
     {"GET", "/api/sessions", mrd__get_sessions},
+    {"POST", "/api/sessions", mrd__post_session},
     {"GET", "/api/sessions/{id}", mrd__get_session},
     {"GET", "/api/sessions/{id}/report", mrd__get_session_report},
     {"GET", "/api/sessions/{id}/samples", mrd__get_session_samples},
     {"GET", "/api/sessions/{id}/raw/{sequence}", mrd__get_session_raw},
     {"GET", "/api/sessions/{id}/events", mrd__get_session_events},
+    {"POST", "/api/sessions/{id}/stop", mrd__post_session_stop},
     {"GET", "/evaluation/comm-results", get_results},
     {"GET", "/evaluation/comm-results/{id}", get_result},
     {"DELETE", "/evaluation/comm-results/{id}", delete_result},

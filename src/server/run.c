@@ -63,6 +63,7 @@ mrd_status mrd__server_run(const mrd__server_options *options, mrd_error *error)
     sigaddset(&stop, SIGTERM);
     pthread_sigmask(SIG_BLOCK, &stop, &before); /* before any thread: all inherit it */
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a failed write, told as one */
     mrd_status status = mrd__server_start(options, &server, &port, error);
     if (status == MRD_OK) {
         tell_report(mrd__server_context_of(server)->results);

@@ -23,6 +23,7 @@
 #include "server/evaluation.h"
 #include "server/http.h"
 #include "server/limits.h"
+#include "server/recordings.h"
 #include "server/sessions.h"
 
 struct mrd__server {
@@ -70,6 +71,23 @@ static void on_completed(void *ctx, struct MHD_Connection *connection, void **co
     *con_cls = NULL;
 }
 
+static bool is_loopback(const struct sockaddr *address)
+{
+    const struct sockaddr_in *v4 = (const struct sockaddr_in *)address;
+    const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)address;
+    if (address->sa_family == AF_INET) return (ntohl(v4->sin_addr.s_addr) >> 24) == 127;
+    if (address->sa_family != AF_INET6) return false;
+    if (IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr)) return v6->sin6_addr.s6_addr[12] == 127;
+    return IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
+}
+
+static bool from_here(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    return info != NULL && info->client_addr != NULL && is_loopback(info->client_addr);
+}
+
 static void read_head(exchange *x, struct MHD_Connection *connection, struct mrd__server *server,
                       const char *method)
 {
@@ -87,6 +105,7 @@ static void read_head(exchange *x, struct MHD_Connection *connection, struct mrd
     request->cookie = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Cookie");
     request->content_type =
         MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Content-Type");
+    request->loopback = from_here(connection);
 }
 
 /* ---- Event streams ---- */
@@ -304,7 +323,7 @@ static bool fill_address(endpoint *at)
         v4->sin_family = AF_INET;
         v4->sin_port = htons(at->port);
         at->size = sizeof *v4;
-        at->loopback = (ntohl(v4->sin_addr.s_addr) >> 24) == 127;
+        at->loopback = is_loopback((struct sockaddr *)v4);
         return true;
     }
     size_t size = strlen(at->host);
@@ -314,7 +333,7 @@ static bool fill_address(endpoint *at)
     v6->sin6_family = AF_INET6;
     v6->sin6_port = htons(at->port);
     at->size = sizeof *v6;
-    at->loopback = IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
+    at->loopback = is_loopback((struct sockaddr *)v6);
     return true;
 }
 
@@ -420,6 +439,7 @@ static mrd_status start_parts(struct mrd__server *server, const mrd__server_opti
     if (options->data_dir) {
         context->data_dir = mrd__strndup(options->data_dir, strlen(options->data_dir));
         MRD__TRY(open_results(context, options, error));
+        context->recordings = mrd__recordings_create(context->data_dir);
     }
     allow_folders(server, options);
     MRD__TRY(bind_socket(server, at, error));
@@ -440,11 +460,13 @@ void mrd__server_stop(mrd__server **handle)
     atomic_store(&server->stopping, true);
     if (server->context.traces) mrd__traces_stop(server->context.traces);
     if (server->context.results) mrd_tasks_stop(server->context.results);
+    mrd__recordings_stop(server->context.recordings);
     if (server->daemon) MHD_stop_daemon(server->daemon);
     if (server->socket >= 0) close(server->socket);
     if (server->warming) pthread_join(server->warmer, NULL);
     mrd__traces_destroy(&server->context.traces);
     mrd_results_close(&server->context.results);
+    mrd__recordings_destroy(&server->context.recordings);
     mrd__free(server->context.token);
     mrd__free(server->context.data_dir);
     mrd__free(server);

@@ -6,6 +6,7 @@
 #include "server/body.h"
 #include "server/context.h"
 #include "server/limits.h"
+#include "server/recordings.h"
 
 /* ---- Which session ---- */
 
@@ -31,8 +32,7 @@ static bool folder_of(const mrd__request *request, mrd__reply *reply, mrd__buf *
     return true;
 }
 
-/* The path of the session that the route names; reset it in any case. */
-static bool session_of(const mrd__request *request, mrd__reply *reply, mrd__buf *path)
+bool mrd__session_path(const mrd__request *request, mrd__reply *reply, mrd__buf *path)
 {
     mrd__buf id = {0};
     mrd__str raw = request->captures[0];
@@ -53,7 +53,7 @@ static void ask(mrd__request *request, mrd__reply *reply,
 {
     mrd__buf path = {0};
     mrd_error error = {0};
-    if (session_of(request, reply, &path)) {
+    if (mrd__session_path(request, reply, &path)) {
         mrd_sink sink = mrd__buf_sink(&reply->body);
         if (what(path.data, &sink, &error) != MRD_OK) mrd__reply_error(reply, &error);
     }
@@ -66,7 +66,10 @@ void mrd__get_sessions(mrd__request *request, mrd__reply *reply)
     mrd_error error = {0};
     if (folder_of(request, reply, &path)) {
         mrd_sink sink = mrd__buf_sink(&reply->body);
-        if (mrd_session_list(path.data, &sink, &error) != MRD_OK) mrd__reply_error(reply, &error);
+        if (mrd_session_list(path.data, &sink, &error) != MRD_OK)
+            mrd__reply_error(reply, &error);
+        else
+            mrd__recordings_tell(mrd__server_context_of(request->server)->recordings, &reply->body);
     }
     mrd__buf_reset(&path);
 }
@@ -142,7 +145,7 @@ void mrd__get_session_report(mrd__request *request, mrd__reply *reply)
     mrd__buf path = {0};
     mrd_error error = {0};
     mrd_report_form form = MRD_REPORT_JSON;
-    if (session_of(request, reply, &path)) {
+    if (mrd__session_path(request, reply, &path)) {
         mrd_sink sink = mrd__buf_sink(&reply->body);
         mrd_status status = read_form(request, &form, reply, &error);
         if (status == MRD_OK) status = mrd_session_report(path.data, form, &sink, &error);
@@ -227,7 +230,7 @@ void mrd__get_session_samples(mrd__request *request, mrd__reply *reply)
     mrd_error error = {0};
     mrd_format format;
     sample_question q = {0};
-    if (session_of(request, reply, &path) && mrd__http_negotiate(request, &format, reply)) {
+    if (mrd__session_path(request, reply, &path) && mrd__http_negotiate(request, &format, reply)) {
         mrd__body_take(&reply->body);
         mrd_sink sink = mrd__buf_sink(&reply->body);
         mrd_status status = read_samples_question(&q, request->query, &error);
@@ -247,7 +250,7 @@ void mrd__get_session_raw(mrd__request *request, mrd__reply *reply)
     mrd__buf path = {0};
     mrd_error error = {0};
     int64_t sequence;
-    if (session_of(request, reply, &path)) {
+    if (mrd__session_path(request, reply, &path)) {
         mrd_sink sink = mrd__buf_sink(&reply->body);
         if (!mrd__http_id(request->captures[1], &sequence))
             mrd__reply_fail(reply, 404, "no_such_sequence", "%.*s is no sequence",
@@ -265,7 +268,7 @@ void mrd__get_session_events(mrd__request *request, mrd__reply *reply)
 {
     mrd__buf path = {0};
     mrd_error error = {0};
-    if (session_of(request, reply, &path)) {
+    if (mrd__session_path(request, reply, &path)) {
         if (mrd_session_follow_open(path.data, &reply->follow, &error) == MRD_OK) {
             reply->event_stream = true;
             reply->type = "text/event-stream";

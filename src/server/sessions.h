@@ -13,6 +13,10 @@ void mrd__get_session_samples(mrd__request *request, mrd__reply *reply);
 void mrd__get_session_raw(mrd__request *request, mrd__reply *reply);
 void mrd__get_session_events(mrd__request *request, mrd__reply *reply);
 
+/* The path of the session that the route names, in path, which is reset in any case; false with
+ * the refusal in reply. */
+bool mrd__session_path(const mrd__request *request, mrd__reply *reply, mrd__buf *path);
+
 /* Server-sent events: append what is new in the session, waiting up to timeout_ms or until
  * *stopping. False after the last event. */
 bool mrd__session_events(mrd_session_follow *follow, const atomic_bool *stopping,

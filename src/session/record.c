@@ -570,6 +570,7 @@ mrd_status mrd__session_record(const mrd_record_options *options, mrd_record_res
     r->options = options;
     mrd_status status = open_sources(r, error);
     if (status == MRD_OK) status = begin(r, error);
+    if (status == MRD_OK && options->begun != NULL) options->begun(options->begun_ctx);
     if (status == MRD_OK) {
         const char *why = run(r);
         wind_down(r);

@@ -15,7 +15,7 @@ if [ ! -x "$MERIDIAN" ]; then
 fi
 bad=0
 parts='cases index cli pairing windows reports merge merging perfetto query convert data sim'
-parts="$parts roundtrip evaluation slurm session adapters sessions record"
+parts="$parts roundtrip evaluation slurm session adapters sessions record recordings"
 for part in $parts; do
     node "tests/golden/$part.mjs" "$@" || bad=1
 done

@@ -135,7 +135,8 @@ await test("sessions/refusals", async () => {
     expectSame(path, [reply.status, error?.code], [status, code])
   }
   const bare = await serve(["--data", join(scratch, "other")])
-  expectSame("no folder yet", await bare.get("/api/sessions"), { sessions: [], skipped: 0 })
+  expectSame("no folder yet", await bare.get("/api/sessions"), { sessions: [], skipped: 0,
+    recordings: [], failed: [] })
   await bare.stop()
 })
 
