@@ -122,6 +122,39 @@ async function running(page) {
   });
 }
 
+async function recordHere(page) {
+  await check("sessions: a recording of a process is started and stopped on the page", async () => {
+    const target = spawn("sh", ["-c", "while :; do :; done"], { stdio: "ignore" });
+    try {
+      await page.locator(".record summary").click();
+      await page.selectOption("#record-what", "pid");
+      await page.fill("#record-pid", "0");
+      await page.click("#record-start");
+      await page.getByText("The process id is a whole number from 1 on.").waitFor();
+      await page.fill("#record-pid", String(target.pid));
+      await page.click("#record-start");
+      await page.locator("#record-stop").waitFor();
+      await page.locator(".session-head .recording").waitFor();
+      await page.click("#session-curves");
+      await plot(page, "cpu.core.pct").locator("canvas").first().waitFor({ timeout: 15_000 });
+      await picture(page, "sessions-record");
+      await page.click("#record-stop");
+      await page.locator("#record-stop").waitFor({ state: "detached", timeout: 15_000 });
+      await page.locator(".session-head .completed").waitFor();
+    } finally {
+      target.kill("SIGKILL");
+    }
+  });
+  await check("sessions: a process that is not there is said so", async () => {
+    await page.fill("#record-pid", "2147483647");
+    await page.click("#record-start");
+    await page.locator(".record .error").waitFor();
+    const told = await page.locator(".record .error").textContent();
+    assert(told.includes("2147483647"), told);
+    page.troubles = page.troubles.filter((one) => !/404/.test(one));
+  });
+}
+
 export async function sessionTests(browser) {
   mkdirSync(join(data, "sessions"), { recursive: true });
   ingest("first", 1);
@@ -132,6 +165,7 @@ export async function sessionTests(browser) {
     await curves(page);
     await report(page);
     await running(page);
+    await recordHere(page);
     await check("sessions: nothing went wrong in the page", () => {
       equal(page.troubles.join("; "), "", "troubles");
     });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { NO_RECORDING, recordingOf } from "../src/state/recordings.ts";
 import { freshness, joinCurves, lonePoints, sessionCurve } from "../src/state/sessionCurve.ts";
 import {
   NO_SESSION, comparedKey, readSessionsLink, takeLive, writeSessionsLink,
@@ -81,5 +82,21 @@ describe("live", () => {
     const of = (source: string) => comparedKey({ metric: "m", key: "", source, unit: "" });
     expect(of("linux.proc.71")).toBe(of("linux.proc.9"));
     expect(of("linux.tree")).not.toBe(of("linux.proc.9"));
+  });
+});
+
+describe("form of a recording", () => {
+  const asked = (change: object): unknown => recordingOf({ ...NO_RECORDING, ...change });
+  test("what is asked of the server", () => {
+    expect(asked({})).toEqual({ spec: { host: true } });
+    expect(asked({ what: "pid", pid: " 17 " })).toEqual({ spec: { pid: 17 } });
+    expect(asked({ minutes: "0.5" })).toEqual({ spec: { host: true, duration_ms: 30000 } });
+    expect(asked({ pid: "17" })).toEqual({ spec: { host: true } });
+  });
+  test("what is no number is said, not sent", () => {
+    for (const pid of ["", "0", "-1", "1.5", "x", "2147483648", "99999999999"])
+      expect(asked({ what: "pid", pid })).toEqual({ wrong: "session.badPid" });
+    for (const minutes of ["0", "-1", "1e3", "x", "1441", "0.01"])
+      expect(asked({ minutes })).toEqual({ wrong: "session.badMinutes" });
   });
 });

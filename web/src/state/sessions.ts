@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import type {
-  LiveEvent, Sample, SessionReport, SessionSummary,
+  FailedRecording, LiveEvent, Sample, SessionReport, SessionSummary,
 } from "../wire/sessions.ts";
 import type { ApiErrorBody } from "../wire/types.ts";
 
@@ -80,6 +80,9 @@ export const comparedKey = (one: Series): string =>
 
 export const sessionsLink = signal<SessionsLink>(NO_SESSION);
 export const sessionList = signal<readonly SessionSummary[] | null>(null);
+/** Those that the server records itself, and those of them that failed. */
+export const recordingsHere = signal<readonly string[]>([]);
+export const recordingsFailed = signal<readonly FailedRecording[]>([]);
 export const sessionsError = signal<ApiErrorBody | null>(null);
 export const loaded = signal<Loaded | null>(null);
 export const compared = signal<Loaded | null>(null);

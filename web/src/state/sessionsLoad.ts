@@ -2,12 +2,12 @@ import { batch, computed, effect } from "@preact/signals";
 import { tableFromIPC } from "apache-arrow";
 import type { Table } from "apache-arrow";
 import { sessions } from "../wire/sessions.ts";
-import type { Quality, Sample, SessionReport } from "../wire/sessions.ts";
+import type { Quality, RecordingSpec, Sample, SessionReport } from "../wire/sessions.ts";
 import { goToPage, keepPageLink, page } from "./page.ts";
 import { errorBody, isAborted } from "./resultsLoad.ts";
 import {
-  compared, live, loadError, loaded, sessionList, sessionsError, sessionsLink, takeLive,
-  writeSessionsLink,
+  compared, live, loadError, loaded, recordingsFailed, recordingsHere, sessionList, sessionsError,
+  sessionsLink, takeLive, writeSessionsLink,
 } from "./sessions.ts";
 import type { Loaded, SeriesSamples, SessionsLink } from "./sessions.ts";
 
@@ -111,11 +111,28 @@ async function readList(): Promise<void> {
   try {
     const list = await sessions.list();
     batch(() => {
-      sessionList.value = list;
+      sessionList.value = list.sessions;
+      recordingsHere.value = list.recordings;
+      recordingsFailed.value = list.failed;
       sessionsError.value = null;
     });
   } catch (problem) {
     sessionsError.value = errorBody(problem);
+  }
+}
+
+/** Starts one and shows it. */
+export async function startRecording(spec: RecordingSpec): Promise<void> {
+  const { name } = await sessions.start(spec);
+  await readList();
+  changeSessionsLink({ session: name, other: null }, true);
+}
+
+export async function stopRecording(name: string): Promise<void> {
+  try {
+    await sessions.stop(name);
+  } finally {
+    await readList();
   }
 }
 

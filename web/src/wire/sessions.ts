@@ -1,4 +1,4 @@
-import { call } from "./api.ts";
+import { call, post } from "./api.ts";
 
 /** What the server says of recorded sessions, and the calls. Each throws ApiError. */
 
@@ -24,6 +24,28 @@ export interface SessionSummary {
   readonly state: SessionState;
   readonly reasons: readonly string[];
   readonly identity: SessionIdentity | null;
+}
+
+/** Sessions, and what the server says of those that it records itself. */
+export interface SessionList {
+  readonly sessions: readonly SessionSummary[];
+  /** Names of those that run. */
+  readonly recordings: readonly string[];
+  /** Those that ended with an error, the newest first. */
+  readonly failed: readonly FailedRecording[];
+}
+
+export interface FailedRecording {
+  readonly name: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** One of pid and host. */
+export interface RecordingSpec {
+  readonly pid?: number;
+  readonly host?: boolean;
+  readonly duration_ms?: number;
 }
 
 /** A row of the report; a number is null where there is none. */
@@ -116,8 +138,18 @@ const ROOT = "api/sessions";
 const at = (name: string): string => `${ROOT}/${encodeURIComponent(name)}`;
 
 export const sessions = {
-  async list(): Promise<readonly SessionSummary[]> {
-    return (await call<{ sessions: SessionSummary[] }>(ROOT)).sessions;
+  list(): Promise<SessionList> {
+    return call<SessionList>(ROOT);
+  },
+
+  /** Resolves once it records. */
+  start(spec: RecordingSpec): Promise<{ readonly name: string }> {
+    return post<{ name: string }>(ROOT, spec);
+  },
+
+  /** Resolves once it is sealed, or goes on being sealed. */
+  stop(name: string): Promise<{ readonly state: SessionState }> {
+    return post<{ state: SessionState }>(`${at(name)}/stop`, {});
   },
 
   report(name: string, signal: AbortSignal): Promise<SessionReport> {

@@ -9,6 +9,7 @@ import { t, tn } from "../../state/words.ts";
 import { sessions } from "../../wire/sessions.ts";
 import type { SessionSummary } from "../../wire/sessions.ts";
 import { Curves } from "./Curves.tsx";
+import { Record, Stop } from "./Record.tsx";
 import { Report } from "./Report.tsx";
 import { started, stateText } from "./text.ts";
 import "./sessions.css";
@@ -98,6 +99,7 @@ function Shown({ name }: { name: string }) {
         )}
         <Tabs />
         <span class="grow" />
+        <Stop name={name} />
         <Compare name={name} />
         <a class="btn" href={sessions.reportUrl(name, "html")} target="_blank" rel="noreferrer">
           {t("session.html")}
@@ -126,7 +128,10 @@ export function SessionsPage({ panels }: { panels: ComponentChildren }) {
   return (
     <div class="page sessions" style={{ gridTemplateRows: "minmax(0, 1fr) 24px" }}>
       <main>
-        <nav class="sessions-list" aria-label={t("nav.sessions")}><List /></nav>
+        <nav class="sessions-list" aria-label={t("nav.sessions")}>
+          {list !== null && <Record />}
+          <List />
+        </nav>
         {session === null
           ? <div class="list-state"><p class="dim">{t("session.choose")}</p></div>
           : <Shown key={session} name={session} />}
