@@ -12,22 +12,12 @@ mrd__str mrd__str_of(const char *text)
     return text == NULL ? (mrd__str){"", 0} : (mrd__str){text, strlen(text)};
 }
 
-bool mrd__str_equal(mrd__str a, mrd__str b)
-{
-    return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
-}
-
 int mrd__str_compare(mrd__str a, mrd__str b)
 {
     size_t common = a.size < b.size ? a.size : b.size;
     int order = common > 0 ? memcmp(a.data, b.data, common) : 0;
     if (order != 0) return order;
     return a.size < b.size ? -1 : a.size > b.size;
-}
-
-bool mrd__str_is(mrd__str a, const char *text)
-{
-    return mrd__str_equal(a, mrd__str_of(text));
 }
 
 bool mrd__text_ends(const char *text, const char *end)

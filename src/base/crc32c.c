@@ -59,6 +59,13 @@ __attribute__((target("sse4.2"))) static uint32_t hardware(uint32_t crc, const v
         wide = _mm_crc32_u64(wide, word);
     }
     uint32_t narrow = (uint32_t)wide;
+    if (size >= 4) {
+        uint32_t word;
+        memcpy(&word, at, sizeof word);
+        narrow = _mm_crc32_u32(narrow, word);
+        at += 4;
+        size -= 4;
+    }
     for (; size > 0; size--, at++)
         narrow = _mm_crc32_u8(narrow, *at);
     return ~narrow;

@@ -28,8 +28,19 @@ static bool take_string(scan *s, mrd__str *out)
 
 static size_t take_digits(scan *s, uint64_t *value)
 {
+    static const uint32_t powers[] = {1,      10,      100,      1000,     10000,
+                                      100000, 1000000, 10000000, 100000000};
     const char *from = s->at;
     uint64_t sum = 0;
+    while (s->end - s->at >= 8) {
+        uint32_t eight;
+        unsigned count = mrd__json_eight_digits(s->at, &eight);
+        sum = sum * powers[count] + eight;
+        s->at += count;
+        if (count == 8) continue;
+        *value = sum;
+        return (size_t)(s->at - from);
+    }
     for (; s->at < s->end && (unsigned char)(*s->at - '0') <= 9; s->at++)
         sum = sum * 10 + (unsigned char)(*s->at - '0');
     *value = sum;

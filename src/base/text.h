@@ -4,6 +4,8 @@
 
 #include "meridian.h"
 
+#include <string.h>
+
 /* Borrowed bytes, not NUL-terminated. */
 typedef struct mrd__str {
     const char *data;
@@ -12,9 +14,16 @@ typedef struct mrd__str {
 
 #define MRD__STR(literal) ((mrd__str){literal, sizeof(literal) - 1})
 mrd__str mrd__str_of(const char *text); /* NULL gives an empty string */
-bool mrd__str_equal(mrd__str a, mrd__str b);
-int mrd__str_compare(mrd__str a, mrd__str b); /* byte order, shorter first */
-bool mrd__str_is(mrd__str a, const char *text);
+static inline bool mrd__str_equal(mrd__str a, mrd__str b)
+{
+    return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
+}
+int mrd__str_compare(mrd__str a, mrd__str b);                /* byte order, shorter first */
+static inline bool mrd__str_is(mrd__str a, const char *text) /* NULL is empty */
+{
+    size_t size = text == NULL ? 0 : strlen(text);
+    return a.size == size && (size == 0 || memcmp(a.data, text, size) == 0);
+}
 bool mrd__text_ends(const char *text, const char *end);
 
 /* Growable bytes. Zeroed is empty. data is always NUL-terminated after an append. */

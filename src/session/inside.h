@@ -62,6 +62,7 @@ struct mrd__recording {
 
     pthread_mutex_t writing; /* held by whoever steps the log: the thread, or pump and finish */
     mrd__log log;
+    mrd__syncer syncer;    /* the log's */
     uint64_t at;           /* byte of the ring up to which slots were encoded */
     uint64_t refused_told; /* refusals told by gap records */
     mrd__ranges missing;   /* cancelled while sealing */

@@ -9,7 +9,8 @@
  * a sync runs (some ms) more come in; they go together into the next. */
 #define MRD__SYNC_NS ((uint64_t)250 * 1000000)
 #define MRD__SYNC_RECORDS 256
-/* ... or so many bytes: they are kept in memory until they are synced, to be written again. */
+/* ... or so many bytes: they are kept in memory until they are synced, to be written again; twice
+ * as many where the next are encoded meanwhile. */
 #define MRD__SYNC_BYTES ((size_t)4 << 20)
 /* Of a backlog so much is written before the next is encoded: while it is in the cache, and so that
  * the disk works meanwhile. */

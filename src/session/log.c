@@ -8,6 +8,10 @@
  *
  * A failed write leaves `written` at what is in the file; the next step goes on from there.
  *
+ * Of a backlog the next records are encoded while a sync is under way (the flight): its bytes are
+ * kept apart from tail, and nothing of tail is written before its end is known, so that the calls on
+ * the file come in the same order as ever. A flight that fails goes back in front of tail.
+ *
  * After a failed sync nobody knows what of the bytes since the last one is on disk, and the kernel
  * may call them clean: the file is cut back to synced.bytes and closed, a new segment begins, its
  * first record says where the one before ends (MRD__GAP_SYNC_FAILED), and tail is encoded again
@@ -33,14 +37,20 @@ static uint64_t now_ns(const mrd__log *log)
 
 /* ---- Encoding ---- */
 
-/* Put the record that was just encoded at tail[from..] into `now`. */
+/* In large pieces: a record at a time costs a tenth more. */
+static void hash_tail(mrd__log *log)
+{
+    if (log->hashed == log->tail.size) return;
+    mrd__sha256_add(&log->now.hash, log->tail.data + log->hashed, log->tail.size - log->hashed);
+    log->hashed = log->tail.size;
+}
+
+/* Put the record at tail[from..] into the mark, but for the hash of the segment. */
 static void count_record(mrd__log *log, mrd__log_mark *mark, size_t from, size_t size,
                          unsigned type)
 {
-    const char *record = log->tail.data + from;
     uint8_t leaf[32];
-    mrd__sha256_add(&mark->hash, record, size);
-    mrd__merkle_leaf(record, size, leaf);
+    mrd__merkle_leaf(log->tail.data + from, size, leaf);
     mrd__merkle_add(&mark->merkle, leaf);
     mark->bytes += size;
     mark->records++;
@@ -65,6 +75,7 @@ static void encode(mrd__log *log, unsigned type, unsigned flags, uint64_t sequen
 
 static void checkpoint(mrd__log *log)
 {
+    hash_tail(log);
     mrd__checkpoint_payload point = {.records = log->now.records, .offset = log->now.bytes};
     mrd__sha256 copy = log->now.hash;
     mrd__sha256_end(&copy, point.sha256);
@@ -101,7 +112,7 @@ void mrd__log_gap(mrd__log *log, mrd__gap_code code, uint64_t a, uint64_t b)
 
 bool mrd__log_wants_step(const mrd__log *log)
 {
-    return log->tail.size >= MRD__SYNC_BYTES || log->now.bytes >= log->o.segment_bytes;
+    return log->tail.size >= log->o.sync_bytes || log->now.bytes >= log->o.segment_bytes;
 }
 
 uint64_t mrd__log_due_ns(const mrd__log *log)
@@ -198,8 +209,12 @@ static mrd__record record_at(const uint8_t *in)
  * about segments and the checkpoints, which come anew. */
 static void encode_again(mrd__log *log)
 {
-    mrd__buf old = log->tail;
-    log->tail = (mrd__buf){0};
+    mrd__buf old = {0};
+    if (log->tail.size > 0) {
+        old = log->tail;
+        log->tail = (mrd__buf){0};
+    }
+    log->hashed = 0;
     log->written = 0;
     log->ahead = 0;
     log->unsynced = 0;
@@ -271,6 +286,8 @@ void mrd__log_reset(mrd__log *log)
     close_fd(log);
     mrd__free(log->raw);
     mrd__free(log->path);
+    mrd__assert(!log->flight.under_way);
+    mrd__buf_reset(&log->flight.bytes);
     mrd__buf_reset(&log->tail);
     mrd__vec_reset(&log->closed);
     *log = (mrd__log){.fd = -1};
@@ -280,6 +297,7 @@ void mrd__log_reset(mrd__log *log)
 
 static mrd_status write_tail(mrd__log *log, mrd_error *error)
 {
+    hash_tail(log);
     if (log->written == log->tail.size) return MRD_OK;
     size_t put = 0;
     mrd_status status = mrd__files_write(log->o.files, log->fd, log->tail.data + log->written,
@@ -289,21 +307,11 @@ static mrd_status write_tail(mrd__log *log, mrd_error *error)
     return status;
 }
 
-void mrd__log_write_ahead(mrd__log *log)
-{
-    const mrd__files *files = log->o.files;
-    size_t done = log->written > log->ahead ? log->written : log->ahead;
-    if (log->tail.size - done < MRD__WRITE_AHEAD_BYTES) return;
-    log->ahead = log->tail.size;
-    if (log->fd < 0 || log->end_at_synced) return; /* the step's to mend */
-    if (write_tail(log, NULL) != MRD_OK) return;   /* and this to try again, and to tell */
-    if (files->begin_sync != NULL) files->begin_sync(files->ctx, log->fd);
-}
-
 static void all_synced(mrd__log *log)
 {
     log->synced = log->now;
     mrd__buf_clear(&log->tail);
+    log->hashed = 0;
     log->written = 0;
     log->ahead = 0;
     log->unsynced = 0;
@@ -311,6 +319,88 @@ static void all_synced(mrd__log *log)
     log->flag = true;
     log->failures = 0;
     log->told = log->closed.count;
+}
+
+static mrd_status sync_failed(mrd__log *log, mrd_error *error)
+{
+    int number = errno;
+    log->sync_failures++;
+    log->failures++;
+    log->end_at_synced = true;
+    errno = number;
+    return mrd__fail_errno(error, log->path, "cannot sync");
+}
+
+/* A sync of what is written begins; what is encoded from here on counts on it. */
+static void launch(mrd__log *log)
+{
+    mrd__log_flight *flight = &log->flight;
+    mrd__buf spare = flight->bytes;
+    mrd__assert(log->written == log->tail.size && log->hashed == log->tail.size);
+    *flight = (mrd__log_flight){.under_way = true,
+                                .urgent = log->urgent,
+                                .mark = log->now,
+                                .bytes = log->tail,
+                                .unsynced = log->unsynced,
+                                .unsynced_since_ns = log->unsynced_since_ns};
+    log->tail = spare;
+    log->hashed = 0;
+    log->written = 0;
+    log->ahead = 0;
+    log->unsynced = 0;
+    log->urgent = false;
+    log->flag = true;
+    mrd__syncer_begin(log->o.syncer, log->fd);
+}
+
+/* The flight failed: all of it is unsynced again, with what was encoded since. */
+static void take_back(mrd__log *log)
+{
+    mrd__log_flight *flight = &log->flight;
+    mrd__buf later = log->tail;
+    log->tail = flight->bytes;
+    log->written = log->tail.size;
+    log->hashed += log->tail.size;
+    mrd__buf_add(&log->tail, later.data, later.size);
+    mrd__buf_clear(&later);
+    flight->bytes = later;
+    log->unsynced += flight->unsynced;
+    log->unsynced_since_ns = flight->unsynced_since_ns;
+    log->urgent = log->urgent || flight->urgent;
+}
+
+/* Wait for the flight, if there is one. */
+static mrd_status land(mrd__log *log, mrd_error *error)
+{
+    mrd__log_flight *flight = &log->flight;
+    if (!flight->under_way) return MRD_OK;
+    flight->under_way = false;
+    if (mrd__syncer_wait(log->o.syncer) != 0) {
+        mrd_status status = sync_failed(log, error);
+        take_back(log);
+        return status;
+    }
+    log->synced = flight->mark;
+    log->failures = 0;
+    log->told = log->closed.count;
+    mrd__buf_clear(&flight->bytes);
+    return MRD_OK;
+}
+
+void mrd__log_write_ahead(mrd__log *log)
+{
+    const mrd__files *files = log->o.files;
+    size_t done = log->written > log->ahead ? log->written : log->ahead;
+    if (log->tail.size - done < MRD__WRITE_AHEAD_BYTES) return;
+    log->ahead = log->tail.size;
+    hash_tail(log); /* while it is in the cache */
+    if (log->flight.under_way) {
+        if (!mrd__syncer_done(log->o.syncer)) return;
+        if (land(log, NULL) != MRD_OK) return; /* the step's to mend */
+    }
+    if (log->fd < 0 || log->end_at_synced) return; /* likewise */
+    if (write_tail(log, NULL) != MRD_OK) return;   /* and this to try again, and to tell */
+    if (files->begin_sync != NULL) files->begin_sync(files->ctx, log->fd);
 }
 
 /* What stands in the way of writing: a segment to be cut short, none open. */
@@ -329,10 +419,15 @@ static mrd_status sync_once(mrd__log *log, bool whole, mrd_error *error)
         all_synced(log);
         return MRD_OK;
     }
-    log->sync_failures++;
-    log->failures++;
-    log->end_at_synced = true;
-    return mrd__fail_errno(error, log->path, "cannot sync");
+    return sync_failed(log, error);
+}
+
+/* Whether a failed sync is the last one before the writer stops. */
+static bool gives_in(mrd__log *log)
+{
+    if (log->failures < MRD__SYNC_FAILURES) return false;
+    log->failures = 0; /* a retry may try as often again */
+    return true;
 }
 
 /* Write and sync all of tail, in as many segments as that takes. */
@@ -342,11 +437,7 @@ static mrd_status sync_tail(mrd__log *log, bool whole, mrd_error *error)
         MRD__TRY(ensure_segment(log, error));
         MRD__TRY(write_tail(log, error));
         mrd_status status = sync_once(log, whole, error);
-        if (status == MRD_OK) return MRD_OK;
-        if (log->failures >= MRD__SYNC_FAILURES) {
-            log->failures = 0; /* a retry may try as often again */
-            return status;
-        }
+        if (status == MRD_OK || gives_in(log)) return status;
     }
 }
 
@@ -359,24 +450,30 @@ static mrd_status close_segment(mrd__log *log, mrd_error *error)
     return MRD_OK;
 }
 
-mrd_status mrd__log_step(mrd__log *log, bool sync, mrd_error *error)
+mrd_status mrd__log_step(mrd__log *log, bool sync, bool more, mrd_error *error)
 {
+    mrd_status status = land(log, error);
+    if (status != MRD_OK && gives_in(log)) return status;
+    bool again = log->end_at_synced; /* what failed is synced anew, at once */
     MRD__TRY(ensure_segment(log, error));
     MRD__TRY(write_tail(log, error));
     bool full = log->now.bytes >= log->o.segment_bytes;
     uint64_t now = now_ns(log);
-    bool due = mrd__log_due_ns(log) <= now || log->tail.size >= MRD__SYNC_BYTES;
+    bool due = mrd__log_due_ns(log) <= now || log->tail.size >= log->o.sync_bytes;
     bool aged = log->now.records > log->synced.records && log->opened_ns + log->o.segment_ns <= now;
     if (full || aged) {
         MRD__TRY(close_segment(log, error));
         return open_segment(log, error);
     }
-    if (!due && !sync) return MRD_OK;
-    return log->tail.size > 0 ? sync_tail(log, false, error) : MRD_OK;
+    if ((!due && !sync && !again) || log->tail.size == 0) return MRD_OK;
+    if (!more || again) return sync_tail(log, false, error);
+    launch(log);
+    return MRD_OK;
 }
 
 mrd_status mrd__log_end(mrd__log *log, mrd_error *error)
 {
+    mrd__assert(!log->flight.under_way);
     if (log->fd < 0 && log->tail.size == 0 && log->closed.count > 0 && !log->end_at_synced)
         return MRD_OK;
     return close_segment(log, error);
@@ -391,6 +488,7 @@ static mrd__log_mark mark_of_written(mrd__log *log)
         size_t space = mrd__record_space(mrd__get32(in + 4));
         if (at + space > log->written) break;
         unsigned type = mrd__get16(in + 16);
+        mrd__sha256_add(&mark.hash, in, space);
         count_record(log, &mark, at, space, type);
         if (mrd__record_takes_sequence(type)) mark.sequence = mrd__get64(in + 8);
         mrd__gap_payload gap;
@@ -405,6 +503,8 @@ static mrd__log_mark mark_of_written(mrd__log *log)
 mrd_status mrd__log_give_up(mrd__log *log, mrd_error *error)
 {
     const mrd__files *files = log->o.files;
+    mrd__assert(!log->flight.under_way);
+    log->hashed = 0;
     log->ahead = 0;
     if (log->fd < 0) {
         /* No segment could be begun: the closed ones are all there is. */

@@ -7,6 +7,7 @@
 #include "session/files.h"
 #include "session/format/merkle.h"
 #include "session/format/record.h"
+#include "session/syncer.h"
 
 /* What holds at one border between records: a plain value, kept of the last sync to go back to. */
 typedef struct mrd__log_mark {
@@ -34,12 +35,23 @@ typedef struct mrd__log_segment {
 
 typedef struct mrd__log_options {
     const mrd__files *files;
-    const char *dir; /* DIR.open, borrowed */
+    mrd__syncer *syncer; /* borrowed; of the same files */
+    const char *dir;     /* DIR.open, borrowed */
     uint8_t uuid[16];
     uint8_t previous[16]; /* what the first segment's header holds (mrd__identity_prefix) */
     uint64_t segment_bytes, segment_ns, sync_ns;
+    size_t sync_bytes;
     uint32_t sync_records, checkpoint_records;
 } mrd__log_options;
+
+/* What a sync that is under way covers, in full in the file. */
+typedef struct mrd__log_flight {
+    bool under_way;
+    bool urgent;
+    mrd__log_mark mark;
+    mrd__buf bytes; /* what was tail; the spare buffer while none is under way */
+    uint64_t unsynced, unsynced_since_ns;
+} mrd__log_flight;
 
 typedef struct mrd__log {
     mrd__log_options o;
@@ -51,14 +63,16 @@ typedef struct mrd__log {
     uint64_t opened_ns, unsynced_since_ns;
     mrd__log_mark now, synced;
     bool head_synced;   /* the open segment's header is on disk */
-    bool flag;          /* all before the next record is synced */
+    bool flag;          /* all before the next record is synced when that is written */
     bool urgent;        /* a lifecycle record waits for its sync */
     bool end_at_synced; /* the segment's sync failed and it is not closed yet */
-    mrd__buf tail;      /* encoded since the last sync */
-    size_t written;     /* bytes of tail that are in the file */
-    size_t ahead;       /* bytes of tail when writing ahead was tried last */
-    uint64_t unsynced;  /* records in tail */
-    uint32_t failures;  /* syncs failed one after the other */
+    mrd__log_flight flight;
+    mrd__buf tail;     /* encoded since the last sync (behind the flight, where one is) */
+    size_t hashed;     /* bytes of tail that are in now.hash; all of them where marks are taken */
+    size_t written;    /* bytes of tail that are in the file */
+    size_t ahead;      /* bytes of tail when writing ahead was tried last */
+    uint64_t unsynced; /* records in tail */
+    uint32_t failures; /* syncs failed one after the other */
     uint64_t sync_failures;
     uint64_t written_sequence; /* newest in a file */
     MRD__VEC(mrd__log_segment) closed;
@@ -81,9 +95,11 @@ bool mrd__log_wants_step(const mrd__log *log);
 /* When the next sync is due, ns; UINT64_MAX: nothing waits for one. */
 uint64_t mrd__log_due_ns(const mrd__log *log);
 /* Write what is encoded; sync where it is due (or wanted); begin a new segment where one is full.
+ * more: records to encode are waiting, and a step without more comes after them; then the sync may
+ * still be under way on return, and its outcome is the next step's.
  * After a failure everything encoded is still held: the next step goes on where this one stopped.
  */
-MRD_MUST_CHECK mrd_status mrd__log_step(mrd__log *log, bool sync, mrd_error *error);
+MRD_MUST_CHECK mrd_status mrd__log_step(mrd__log *log, bool sync, bool more, mrd_error *error);
 /* Sync and close the open segment; it is then in `closed`, and nothing can be appended. */
 MRD_MUST_CHECK mrd_status mrd__log_end(mrd__log *log, mrd_error *error);
 /* Close the log at what is in the file as whole records (at what was synced, where a sync fails

@@ -117,7 +117,7 @@ mrd_status mrd__recording_step(mrd__recording *recording, bool sync, mrd_error *
         pthread_cond_broadcast(&recording->room);
         pthread_mutex_unlock(&recording->lock);
         more = mrd__log_wants_step(&recording->log);
-        status = mrd__log_step(&recording->log, sync && !more, &why);
+        status = mrd__log_step(&recording->log, sync && !more, more, &why);
         uint64_t durable = publish(recording, status, &why);
         if (durable > 0 && recording->durable != NULL)
             recording->durable(recording->durable_ctx, durable);
@@ -282,12 +282,15 @@ static mrd_status begin(mrd__recording *recording, const mrd__recording_options 
     MRD__TRY(make_folder(recording, error));
     uint8_t prefix[16];
     MRD__TRY(write_identity(recording, options->identity, prefix, error));
+    recording->syncer = (mrd__syncer){.files = recording->files, .allowed = !options->no_thread};
     mrd__log_options log = {
         .files = recording->files,
+        .syncer = &recording->syncer,
         .dir = recording->open_dir,
         .segment_bytes = options->segment_bytes > 0 ? options->segment_bytes : MRD__SEGMENT_BYTES,
         .segment_ns = options->segment_ns > 0 ? options->segment_ns : MRD__SEGMENT_NS,
         .sync_ns = options->sync_ns > 0 ? options->sync_ns : MRD__SYNC_NS,
+        .sync_bytes = options->sync_bytes > 0 ? options->sync_bytes : MRD__SYNC_BYTES,
         .sync_records = options->sync_records > 0 ? options->sync_records : MRD__SYNC_RECORDS,
         .checkpoint_records =
             options->checkpoint_records > 0 ? options->checkpoint_records : MRD__CHECKPOINT_RECORDS,
@@ -347,6 +350,7 @@ void mrd__recording_destroy(mrd__recording **in)
         mrd__derived_free(recording->derived);
         recording->derived = next;
     }
+    mrd__syncer_end(&recording->syncer);
     mrd__log_reset(&recording->log);
     if (recording->lock_fd >= 0)
         (void)recording->files->close(recording->files->ctx, recording->lock_fd);

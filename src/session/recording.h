@@ -9,6 +9,9 @@
  * reservation; one that is never committed holds up what is behind it, and finishing is refused
  * while it is missing. Sequences are never given out again.
  *
+ * While a backlog is synced (by a thread of its own) the writer encodes what comes next, which is
+ * written when that sync has ended.
+ *
  * What is written and not yet synced is kept in memory. When a sync fails it is not tried again:
  * the segment ends where it was last known to be on disk, and the rest is written again into a new
  * segment that says so (MRD__GAP_SYNC_FAILED). When a write fails (no space) the writer stops with
@@ -34,6 +37,7 @@ typedef struct mrd__recording_options {
     size_t ingress_bytes; /* these: 0 for the values of session/limits.h */
     uint64_t segment_bytes, segment_ns;
     uint64_t sync_ns;
+    size_t sync_bytes;
     uint32_t sync_records, checkpoint_records;
 } mrd__recording_options;
 

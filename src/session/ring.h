@@ -31,6 +31,7 @@ typedef struct mrd__ring {
     uint64_t head, tail; /* bytes ever taken out and put in */
     size_t credit;       /* promised and not yet put in */
     size_t peak;         /* most bytes in use or promised so far */
+    size_t paged;        /* bytes from base on whose pages are there */
 } mrd__ring;
 
 MRD_MUST_CHECK mrd_status mrd__ring_init(mrd__ring *ring, size_t size, mrd_error *error);

@@ -4,13 +4,20 @@
 
 #include <string.h>
 
+enum {
+    WHOLE = 1024, /* bytes of a leaf that are hashed as one piece: most records */
+};
+
 void mrd__merkle_leaf(const void *record, size_t size, uint8_t out[32])
 {
-    static const uint8_t prefix = 0;
+    uint8_t head[WHOLE]; /* the prefix, and the record or its beginning */
+    size_t first = size < sizeof head - 1 ? size : sizeof head - 1;
+    head[0] = 0;
+    memcpy(head + 1, record, first);
     mrd__sha256 hash;
     mrd__sha256_begin(&hash);
-    mrd__sha256_add(&hash, &prefix, 1);
-    mrd__sha256_add(&hash, record, size);
+    mrd__sha256_add(&hash, head, 1 + first);
+    mrd__sha256_add(&hash, (const uint8_t *)record + first, size - first);
     mrd__sha256_end(&hash, out);
 }
 

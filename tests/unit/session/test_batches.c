@@ -5,10 +5,12 @@
 #include "base/error.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     ROUNDS = 400,
@@ -191,13 +193,80 @@ static void test_derived_fails(void **state)
     kit_end(&k);
 }
 
+/* ---- Syncs beside the writer ---- */
+
+typedef struct flaky {
+    mrd__files files;
+    atomic_ulong syncs;   /* fdatasync was called so often */
+    atomic_ulong beside;  /* of those by another thread than the one that writes */
+    _Atomic uintptr_t by; /* whoever wrote last */
+    atomic_ulong fail_every;
+} flaky;
+
+static ssize_t flaky_write(void *ctx, int fd, const void *data, size_t size)
+{
+    flaky *f = ctx;
+    f->by = (uintptr_t)pthread_self();
+    return write(fd, data, size);
+}
+
+static int flaky_fdatasync(void *ctx, int fd)
+{
+    flaky *f = ctx;
+    if (f->by != (uintptr_t)pthread_self()) f->beside++;
+    if (++f->syncs % f->fail_every != 0) return fdatasync(fd);
+    errno = EIO;
+    return -1;
+}
+
+/* Backlogs, and a sync in so many that fails: everything is there, in order, sealed. */
+static void test_syncs_beside(void **state)
+{
+    (void)state;
+    kit k;
+    kit_begin(&k);
+    flaky f = {.files = *mrd__files_system(), .fail_every = 5};
+    f.files.ctx = &f;
+    f.files.write = flaky_write;
+    f.files.fdatasync = flaky_fdatasync;
+    mrd__recording *recording =
+        kit_create(&k, (mrd__recording_options){.files = &f.files,
+                                                .ingress_bytes = 65536,
+                                                .sync_bytes = 8192,
+                                                .segment_bytes = (uint64_t)1 << 20,
+                                                .checkpoint_records = 100});
+    reader readers[4];
+    for (unsigned i = 0; i < 4; i++) {
+        readers[i] = (reader){.recording = recording, .number = i};
+        pthread_create(&readers[i].thread, NULL, read_source, &readers[i]);
+    }
+    for (int i = 0; i < 4; i++)
+        pthread_join(readers[i].thread, NULL);
+    mrd__recording_state now;
+    mrd_error error = {0};
+    kit_must(mrd__recording_drain(recording, &error), &error);
+    mrd__recording_state_get(recording, &now);
+    f.fail_every = ULONG_MAX;
+    kit_finish(recording, "{}");
+    mrd__recording_destroy(&recording);
+    assert_true(kit_sound(k.dir, NULL).completed);
+    mrd__stored *stored;
+    found all = {0};
+    kit_must(mrd__stored_open(k.dir, NULL, &stored, &error), &error);
+    kit_must(mrd__stored_read(stored, check_own, &all, NULL, &error), &error);
+    mrd__stored_close(&stored);
+    assert_int_equal(all.records, 4 * ROUNDS * MANY);
+    assert_true(f.beside > 5);
+    assert_true(now.sync_failures > 0);
+    kit_end(&k);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_derived),
-        cmocka_unit_test(test_derived_fails),
+        cmocka_unit_test(test_threads),      cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_derived),      cmocka_unit_test(test_derived_fails),
+        cmocka_unit_test(test_syncs_beside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -131,6 +131,7 @@ static void play(scene *s)
                                       .ingress_bytes = 65536,
                                       .segment_bytes = 2000 + mrd__rng_below(&s->rng, 20000),
                                       .sync_records = 1 + (uint32_t)mrd__rng_below(&s->rng, 20),
+                                      .sync_bytes = 200 + mrd__rng_below(&s->rng, 2000),
                                       .checkpoint_records = 17};
     mrd__recording *recording;
     mrd_error error = {0};
