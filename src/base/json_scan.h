@@ -12,8 +12,8 @@
 #endif
 
 /* Bytes before the first quote or backslash; `left` where there is none. Sixteen at a time where
- * every processor can (most texts of a line are shorter), else eight: of a difference that is 0 in a
- * byte the high bit is set, and the lowest such bit is never a false one. Any thread. */
+ * every processor can (most texts of a line are shorter), else eight: of a difference that is 0 in
+ * a byte the high bit is set, and the lowest such bit is never a false one. Any thread. */
 static inline size_t mrd__json_plain_run(const char *at, size_t left)
 {
     const uint64_t ones = 0x0101010101010101u, highs = 0x8080808080808080u;

@@ -9,8 +9,8 @@
  * A failed write leaves `written` at what is in the file; the next step goes on from there.
  *
  * Of a backlog the next records are encoded while a sync is under way (the flight): its bytes are
- * kept apart from tail, and nothing of tail is written before its end is known, so that the calls on
- * the file come in the same order as ever. A flight that fails goes back in front of tail.
+ * kept apart from tail, and nothing of tail is written before its end is known, so that the calls
+ * on the file come in the same order as ever. A flight that fails goes back in front of tail.
  *
  * After a failed sync nobody knows what of the bytes since the last one is on disk, and the kernel
  * may call them clean: the file is cut back to synced.bytes and closed, a new segment begins, its

@@ -56,8 +56,8 @@ bool mrd__ring_promise(mrd__ring *ring, size_t bytes)
     return true;
 }
 
-/* The writer's core had this memory last, a ring ago: each line takes as long to come as a record to
- * be made, so they are asked for some records before. */
+/* The writer's core had this memory last, a ring ago: each line takes as long to come as a record
+ * to be made, so they are asked for some records before. */
 static void fetch(const uint8_t *at, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i += LINE)
