@@ -45,7 +45,115 @@ const texts = {
     { sourceId: "s".repeat(255), kind: "k" },
     { sourceId: "s".repeat(300), kind: "k" }, { kind: 5, sourceId: "s" }, [], 7, "text", null],
 }
+// Lines that are ingested: the empty line in front says so. Their times are their own.
+const at = (ms) => ({ hostReceiveMonotonicNs: 1e9 + ms * 1e6, sourceTimestamp: ms * 1e6,
+  adapterSequence: ms })
+const says = (ms, kind, payload, more = {}) =>
+  line(0, kind, payload, { ...at(ms), ...more })
+const shows = (ms, more = {}) => says(ms, "frame", { displayId: 1 }, more)
+const ticks = (...list) => list.map((ms) => ({ sourceId: "publisher", kind: "tick", payload: {},
+  hostReceiveMonotonicNs: 1e9 + ms * 1e6, adapterSequence: ms }))
+const connection = (ms, serial, rxBytes, more = {}) =>
+  says(ms, "net.conn", { serial, rxBytes, txBytes: rxBytes / 2 }, more)
+const even = (count, step, from = 0) => Array.from({ length: count }, (_, i) => from + i * step)
+const inTime = (list) => list.sort((a, b) => a.hostReceiveMonotonicNs - b.hostReceiveMonotonicNs)
+const device = { clockDomain: "device-mach" }
+const noHost = { hostReceiveMonotonicNs: null }
+const ingested = {
+  "frames-of-a-second": inTime([...even(90, 16).map((ms) => shows(ms)),
+    ...ticks(500, 1000, 1500, 2500, 9000)]),
+  "janks": [0, 16, 32, 48, 148, 164, 180, 196, 496, 512, 528, 544, 1544].map((ms) => shows(ms)),
+  "frames-on-two-displays": [shows(0), says(16, "frame", { displayId: "b" }), shows(32),
+    says(48, "frame", { displayId: "x".repeat(300) }), says(64, "frame", {}), ...ticks(70)],
+  "frames-that-go-back": [shows(50), shows(40), shows(40), shows(60),
+    shows(76, { sourceEpoch: 2 }), shows(92, { sourceEpoch: 2 }), ...ticks(100)],
+  "frames-without-a-time": [shows(0, { sourceTimestamp: null }), shows(16, { clockDomain: "none" }),
+    shows(32, noHost), shows(48), ...ticks(60).map((one) => ({ ...one, ...noHost })), ...ticks(70)],
+  "frames-of-others": [shows(0, { identityStatus: "mismatch" }), shows(16, { sourceRole: "compare" }),
+    shows(32), shows(48), says(50, "app.state", { foreground: false }), shows(64), ...ticks(70),
+    says(80, "app.state", { foreground: true }), shows(96), shows(112), ...ticks(1200)],
+  "states": [says(0, "app.state", { foreground: true }, { pid: 0 }), shows(10),
+    says(20, "proc.state", { state: "gone" }), says(30, "proc.state", { foreground: false,
+      state: "s".repeat(300) }), says(40, "app.state", {}), says(50, "app.state",
+      { foreground: false }, { identityStatus: "unknown" }), shows(60)],
+  "frames-in-ticks": [shows(0, device), says(5, "timebase", { numer: 125, denom: 3 }),
+    shows(10, device), shows(26, device), says(30, "timebase", { numer: 1, denom: 1 }),
+    shows(42, device), says(50, "timebase", { numer: 0, denom: -1 }), shows(58, device),
+    says(60, "timebase", { numer: 5e9, denom: "x" }), ...ticks(70)],
+  "an-ended-stream": [shows(0), shows(16), says(20, "proc.gauge", { cpuUsage: 3, nCpu: 2 }),
+    { sourceId: "s", kind: "stopped" }, ...ticks(100, 2000), shows(2016), shows(2032),
+    { kind: "stopped" }, ...ticks(3000)],
+  "launch": [says(0, "span", { startTicks: 10, endTicks: 25, name: "main" }),
+    says(1, "span", { startTicks: 25, endTicks: 10, name: "back" }),
+    says(2, "span", { startTicks: 1.5, endTicks: 3, name: "real" }),
+    says(3, "span", { startTicks: null, endTicks: 3, name: "null" }),
+    says(4, "span", { startTicks: 3, name: "open" }),
+    says(5, "span", { startTicks: 3, endTicks: 4, name: "x".repeat(300) }),
+    says(6, "span", { startTicks: 3, endTicks: 4, name: "none" }, { clockDomain: "none" }),
+    says(7, "span", { startTicks: 3, endTicks: 4, name: "ticks" }, device),
+    says(8, "timebase", { numer: 3, denom: 2 }),
+    says(9, "span", { startTicks: 3, endTicks: 9, name: "ticks" }, device),
+    says(10, "span", { startTicks: 3, endTicks: 9, name: "main" }, { sourceRole: "compare" })],
+  "gauges": [says(0, "proc.gauge", { cpuUsage: 12.5, nCpu: 4, physFootprint: 100, cadenceNs: 1e9 }),
+    says(1000, "proc.gauge", { cpuUsage: 20, nCpu: 4, physFootprint: 18446744073709551615n }),
+    says(5000, "proc.gauge", { cpuUsage: -1, nCpu: 0, physFootprint: 1e300 }),
+    says(6000, "proc.gauge", { cpuUsage: 1e308, nCpu: 1e-300, physFootprint: "much" }),
+    says(7000, "proc.gauge", { nCpu: 2 }), says(8000, "proc.gauge", { cpuUsage: null }),
+    says(9000, "proc.mem", { rssBytes: 4096, swapBytes: 0 }), ...ticks(9500, 20000),
+    says(21000, "proc.gauge", { missing: "no reading" }), says(22000, "proc.gauge",
+      { unsupported: "not here" }), says(23000, "sys.gauge", { CPU_TotalLoad: 5 })],
+  "counters": [says(0, "proc.io", { readBytes: 5, writeBytes: 7.5 }), says(1000, "proc.io",
+    { readBytes: 9, writeBytes: 8.0 }), says(1000, "proc.io", { readBytes: 10, writeBytes: 9e15 }),
+  says(2000, "proc.io", { readBytes: 3, writeBytes: -4 }), says(3000, "proc.io",
+    { readBytes: 18446744073709551615n, writeBytes: 1e15 }), says(4000, "proc.io", { readBytes: 1 }),
+  says(5000, "host.cpu", { cpuNs: 5, nCpu: 2 }, { clockDomain: "none" }), says(6000, "host.cpu",
+    { cpuNs: 9, nCpu: 2 }, { clockDomain: "none" })],
+  "connections": [connection(0, "a", 10), connection(10, "a", 30), connection(10, "a", 30),
+    connection(20, "b", 5), connection(30, "a", 30, { reconnectGeneration: 1 }),
+    connection(30, "a", 30, { reconnectGeneration: 1 }), connection(10, "a", 30,
+      { reconnectGeneration: 2 }), connection(40, "x".repeat(300), 4), connection(50, 7, 1),
+    says(60, "net.conn", { serial: "c" }), says(70, "net.conn", { rxBytes: 5 }),
+    connection(80, "d", 5, { sourceTimestamp: null }), connection(90, "d", 9, noHost)],
+  "escaped-members": ['{"sourceId":"s","kind":"net.conn","hostReceiveMonotonicNs":5,"payload":' +
+    '{"ser\\u0069al":"\\u0061","rxBytes":5,"rxBytes":6,"un\\u0069ts":{"a":"b"}}}',
+  '{"sourceId":"s","kind":"e","hostReceiveMonotonicNs":6,"payload":{"gauges":{"\\u006coad":1,' +
+    '"load":2},"counters":{"draws":3,"draws":4,"":5},"units":{"load":"\\u0025","draws":7},' +
+    '"unsupported":["f\\u0061n",5,"fan"]}}',
+  '{"sourceId":"s","kind":"e","payload":{"gauges":{"load":NaN,"l2":true},"units":[],"counters":5}}',
+  '{"sourceId":"s","kind":"e","payload":{"gauges":{"load":1}'],
+  "payloads": [says(0, "proc.cpu", null), says(1, "proc.cpu", []), says(2, "proc.cpu", "text"),
+    says(3, "proc.cpu", 5), says(4, "proc.cpu", Object.fromEntries(even(40, 1).map((i) =>
+      [`m${i}`, i]))), says(5, "proc.cpu", { cpuNs: { a: [1] }, nCpu: true }),
+    says(6, "nothing.known", { a: 1 })],
+  "declared-more": [says(0, "g", { gauges: Object.fromEntries(even(30, 1).map((i) => [`g${i}`, i])),
+    counters: Object.fromEntries(even(30, 1).map((i) => [`c${i}`, i])),
+    units: { g1: "percent", g2: "", c1: "bytes" }, unsupported: ["g3", "new"] }),
+  says(1000, "g", { gauges: { g1: -5, g2: 2.5 }, counters: { c1: 100, c2: 1 }, unsupported: [] }),
+  says(2000, "g", { gauges: { g1: null }, counters: { c1: 50 }, missing: "all" }), ...ticks(2500),
+  says(3000, "g", { gauges: { ["x".repeat(300)]: 1, "": 2 }, units: { g1: 5 } }),
+  says(4000, "g", { unsupported: "whole" })],
+  "wrong-members": [{ kind: "k" }, { sourceId: "s" }, { sourceId: "s", kind: "k", pid: "x" },
+    { sourceId: "s", kind: "k", sourceRole: "other" }, { sourceId: "s", kind: "k",
+      identityStatus: 5 }, { sourceId: "s", kind: "k", clockDomain: "" }, { sourceId: "s", kind: "k",
+      adapterSequence: -1 }, { sourceId: "s", kind: "k", sourceTimestamp: 1e30 },
+    { sourceId: "s", kind: "k", sourceEpoch: null }, { sourceId: 5, kind: "k" },
+    '{"sourceId":"s","kind":"k","pid":5,"pid":6}', '{"sourceId":"s","kind":"k","x":[1,}',
+    '{"sourceId":"s" "kind":"k"}', '{"sourceId":"s","kind":"k"} more', '{"sourceId":"s",5:1}',
+    '{"sourceId":"s","kind":"k","payload":{"a":}}', '{"sourceId":"s","kind":"k","schemaId":"a\\u0000b"}',
+    '{ "sourceId" : "s" , "kind" : "k" , "identityStatus" : "ver\\u0069fied" , "sourceRole" : "replay" }',
+    '{"kind":"k","sourceId":"\\u0073","schemaId":"v2","identityStatus":"verified","sourceRole":' +
+      '"compare","pid":null,"targetGeneration":2,"reconnectGeneration":1,"sourceEpoch":3}'],
+}
+// Whole numbers above 2^53 in full.
+const json = (value) => JSON.stringify(value, (_, one) =>
+  typeof one === "bigint" ? `big ${one}` : one).replace(/"big (\d+)"/g, "$1")
+const text = (lines) =>
+  lines.map((one) => (typeof one === "string" ? one : json(one))).join("\n") + "\n"
 const session_line = writer("session_line")
+for (const [name, lines] of Object.entries(ingested)) session_line(`in-${name}`, "\n" + text(lines))
+// The same as an adapter's: in beats of 100 ms, with ticks between.
+for (const name of ["frames-of-a-second", "connections", "gauges", "an-ended-stream"])
+  session_line(`live-${name}`, text(ingested[name]))
 for (const [name, lines] of Object.entries(texts))
   session_line(name, lines.map((one) => JSON.stringify(one)).join("\n") + "\n")
 session_line("unended", JSON.stringify(cpu(1, 0)))
