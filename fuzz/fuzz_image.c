@@ -1,8 +1,9 @@
 /* Warm images: a real one, damaged as the input says, is refused as none, or is the same trace.
  *
  * An input is a row of edits of six bytes: what is done (0: bits turned, 1: cut there, 2: a byte
- * put over, 3: a run of zeros), where (three bytes, modulo the size), two bytes more. The image's
- * own hashes are not mended: damage is what a cache meets; its owner may write what he wants.
+ * put over, 3: a run of zeros), where (three bytes, modulo the size), two bytes more. The first
+ * byte's next two bits say of which trace the image is. The image's own hashes are not mended:
+ * damage is what a cache meets; its owner may write what he wants.
  */
 #include <spawn.h>
 #include <stdio.h>
@@ -10,10 +11,12 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "base/alloc.h"
 #include "base/os.h"
 #include "check_store.h"
+#include "model/events.h"
 #include "model/image.h"
 #include "open/open.h"
 
@@ -21,7 +24,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
     EDIT = 6,
-    EDITS_MAX = 64
+    EDITS_MAX = 64,
+    EVENTS = 40000 /* a column of their times is too large to be hashed whole */
 };
 
 static const char trace_text[] =
@@ -35,10 +39,18 @@ static const char trace_text[] =
     "{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{\"name\":\"p\"}},"
     "{\"ph\":\"C\",\"pid\":1,\"ts\":2,\"name\":\"n\",\"args\":{\"v\":3}}]";
 
+/* JSON as a file that is mapped again, JSON that was unpacked, event records. */
+enum {
+    PLAIN,
+    UNPACKED,
+    EVENT_TRACE,
+    TRACES
+};
+
 static char folder[] = "/tmp/mrd-fuzz-image-XXXXXX";
 static char image_path[64];
-static mrd__map image; /* the whole one */
-static mrd__store *whole;
+static mrd__map images[TRACES]; /* the whole ones */
+static mrd__store *wholes[TRACES];
 
 static void remove_folder(void)
 {
@@ -47,20 +59,42 @@ static void remove_folder(void)
     if (posix_spawnp(&child, argv[0], NULL, NULL, argv, environ) == 0) waitpid(child, NULL, 0);
 }
 
-static void make_image(void)
+static void write_trace(int which, const char *path)
 {
+    size_t size = sizeof trace_text - 1;
+    if (which == PLAIN) {
+        if (mrd__file_write_atomic(path, trace_text, size, NULL) != MRD_OK) abort();
+    } else if (which == UNPACKED) {
+        gzFile out = gzopen(path, "wb");
+        if (out == NULL || gzwrite(out, trace_text, (unsigned)size) <= 0 || gzclose(out) != Z_OK)
+            abort();
+    } else if (mrd_gen_event_trace(path, EVENTS, 1, NULL) != MRD_OK) {
+        abort();
+    }
+}
+
+static void make_image(int which)
+{
+    static const char *const names[TRACES] = {"t.json", "t.json.gz", "t.parquet"};
     char trace[64], path[64];
     const char *paths[] = {trace};
+    snprintf(trace, sizeof trace, "%s/%s", folder, names[which]);
+    snprintf(path, sizeof path, "%s/whole-%d", folder, which);
+    write_trace(which, trace);
+    if (mrd__open(paths, 1, NULL, &wholes[which], NULL) != MRD_OK ||
+        mrd__image_write(wholes[which], MRD__STR("key"), path, NULL) != MRD_OK ||
+        mrd__map_open(&images[which], path, NULL) != MRD_OK)
+        abort();
+}
+
+static void open_once(void)
+{
+    if (wholes[0] != NULL) return;
     if (!mkdtemp(folder)) abort();
     atexit(remove_folder);
-    snprintf(trace, sizeof trace, "%s/t.json", folder);
-    snprintf(path, sizeof path, "%s/whole", folder);
     snprintf(image_path, sizeof image_path, "%s/damaged", folder);
-    if (mrd__file_write_atomic(trace, trace_text, sizeof trace_text - 1, NULL) != MRD_OK ||
-        mrd__open(paths, 1, NULL, &whole, NULL) != MRD_OK ||
-        mrd__image_write(whole, MRD__STR("key"), path, NULL) != MRD_OK ||
-        mrd__map_open(&image, path, NULL) != MRD_OK)
-        abort();
+    for (int which = 0; which < TRACES; which++)
+        make_image(which);
 }
 
 static size_t damage(char *bytes, size_t size, const uint8_t *edit)
@@ -83,10 +117,25 @@ static size_t damage(char *bytes, size_t size, const uint8_t *edit)
     return size;
 }
 
-/* Opened: nothing that was damaged is seen. */
-static void compare(const mrd__store *store)
+static void compare_events(const mrd__events *events, const mrd__events *whole)
+{
+    if ((events != NULL) != (whole != NULL)) abort();
+    if (events == NULL) return;
+    if (events->count != whole->count || events->key_count != whole->key_count ||
+        events->component_count != whole->component_count ||
+        events->intervals.count != whole->intervals.count)
+        abort();
+    for (size_t i = 0; i < whole->component_count; i++)
+        if (!mrd__str_equal(events->components[i], whole->components[i])) abort();
+}
+
+/* Opened: nothing that was damaged is seen, of event records where verify was asked. */
+static void compare(const mrd__store *store, const mrd__store *whole, bool verified)
 {
     check_store(store);
+    compare_events(store->events, whole->events);
+    for (uint64_t i = 0; verified && store->events != NULL && i < whole->events->count; i++)
+        if (memcmp(&store->events->time[i], &whole->events->time[i], sizeof(double)) != 0) abort();
     if (store->slices.count != whole->slices.count || store->track_count != whole->track_count ||
         store->string_count != whole->string_count || store->flow_count != whole->flow_count)
         abort();
@@ -98,23 +147,40 @@ static void compare(const mrd__store *store)
         if (!mrd__str_equal(store->strings[i], whole->strings[i])) abort();
 }
 
+/* The key alone, as lists of images ask. */
+static void check_key(void)
+{
+    mrd__buf key = {0};
+    mrd_error error = {0};
+    if (mrd__image_key(image_path, &key, &error) == MRD_OK) {
+        if (!mrd__str_equal((mrd__str){key.data, key.size}, MRD__STR("key")) && key.size == 3)
+            abort(); /* the header's hash is over the key, too */
+    } else if (strcmp(error.code, "bad_image") != 0) {
+        abort();
+    }
+    mrd__buf_reset(&key);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (!whole) make_image();
+    open_once();
     if (size > (size_t)EDIT * EDITS_MAX) return 0;
-    char *bytes = mrd__alloc(image.size);
-    memcpy(bytes, image.data, image.size);
-    size_t left = image.size;
+    int which = size > 0 ? (data[0] >> 2) % 4 % TRACES : PLAIN;
+    const mrd__map *image = &images[which];
+    char *bytes = mrd__alloc(image->size);
+    memcpy(bytes, image->data, image->size);
+    size_t left = image->size;
     for (size_t at = 0; at + EDIT <= size; at += EDIT)
         left = damage(bytes, left, data + at);
     if (mrd__file_write_atomic(image_path, bytes, left, NULL) != MRD_OK) abort();
     mrd__free(bytes);
+    check_key();
     for (int verify = 0; verify < 2; verify++) {
         mrd__store *store = NULL;
         mrd_error error = {0};
         mrd_status status = mrd__image_open(image_path, MRD__STR("key"), verify, 1, &store, &error);
         if (status == MRD_OK)
-            compare(store);
+            compare(store, wholes[which], verify);
         else if (status != MRD_ERR_FORMAT || strcmp(error.code, "bad_image") != 0)
             abort();
         mrd__store_destroy(&store);

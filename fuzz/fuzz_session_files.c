@@ -2,16 +2,13 @@
  * records up and recovering never break; what is called sound can be read whole; what is recovered
  * is sound, twice the same, and nothing is changed where recovering is refused.
  *
- *   byte 0: flags below; then files: u8 which, u24 size (little-endian), bytes */
+ *   byte 0: flags below; then files as session_folder.h has them */
 #include "base/alloc.h"
-#include "base/crc32c.h"
 #include "base/error.h"
 #include "session/check.h"
-#include "session/entry.h"
-#include "session/format/bytes.h"
 #include "session/format/sample.h"
-#include "session/manifest.h"
 #include "session/replay.h"
+#include "session_folder.h"
 #include "unit/session/disk.h"
 
 #include <stdio.h>
@@ -29,11 +26,6 @@ enum {
     DERIVED = 8, /* recover with the derived files made again */
 };
 
-static const char *const names[] = {
-    "session.json",   "metrics-manifest.json", "seal.json",      "domain.mrl",
-    "metrics.mrl",    "report.json",           "raw/000001.mrl", "raw/000002.mrl",
-    "raw/000003.mrl", "raw/000005.mrl",        "raw/x"};
-
 static const char *path_of(unsigned flags, const char *name)
 {
     static char path[64];
@@ -41,35 +33,13 @@ static const char *path_of(unsigned flags, const char *name)
     return path;
 }
 
-/* Header and records get the CRCs that they should have, as far as their lengths go. */
-static void fit_crcs(mrd__buf *file)
+static void put_seal(disk *d, unsigned flags)
 {
-    uint8_t *in = (uint8_t *)file->data;
-    if (file->size < MRD__SEGMENT_HEAD) return;
-    uint32_t chain = mrd__crc32c(0, in, 60);
-    mrd__put32(in + 60, chain);
-    for (size_t at = MRD__SEGMENT_HEAD; file->size - at >= MRD__RECORD_HEAD;) {
-        uint32_t size = mrd__get32(in + at + 4);
-        if (size > MRD__RECORD_PAYLOAD_MAX || mrd__record_space(size) > file->size - at) return;
-        unsigned type = mrd__get16(in + at + 16) % MRD__RECORD_TYPES;
-        chain = mrd__record_seal(in + at, type, mrd__get16(in + at + 18), mrd__get64(in + at + 8),
-                                 size, chain);
-        at += mrd__record_space(size);
-    }
-}
-
-static void fit_seal(disk *d, unsigned flags)
-{
-    const mrd__buf *manifest = disk_file(d, path_of(flags, names[1]));
-    mrd__sealed sealed;
-    if (manifest == NULL) return;
-    mrd__str text = {manifest->data, manifest->size};
-    if (mrd__sealed_parse(&sealed, text, NULL) != MRD_OK) return;
+    const mrd__buf *manifest = disk_file(d, path_of(flags, session_files[SESSION_MANIFEST]));
     mrd__buf seal = {0};
-    mrd__seal_text(&seal, text, sealed.uuid, sealed.merkle_root, sealed.completed);
-    disk_put(d, path_of(flags, names[2]), seal.data, seal.size);
+    if (manifest != NULL && fit_seal((mrd__str){manifest->data, manifest->size}, &seal))
+        disk_put(d, path_of(flags, session_files[SESSION_SEAL]), seal.data, seal.size);
     mrd__buf_reset(&seal);
-    mrd__sealed_reset(&sealed);
 }
 
 static void make_folder(disk *d, unsigned flags, const uint8_t *data, size_t size)
@@ -77,17 +47,14 @@ static void make_folder(disk *d, unsigned flags, const uint8_t *data, size_t siz
     disk_begin(d);
     if (d->files.mkdir(d, flags & OPEN ? "/s.open" : "/s", 0777) != 0) abort();
     if (d->files.mkdir(d, path_of(flags, "raw"), 0777) != 0) abort();
-    for (size_t at = 0; size - at >= 4;) {
-        const char *name = names[data[at] % (sizeof names / sizeof *names)];
-        size_t bytes = data[at + 1] | (size_t)data[at + 2] << 8 | (size_t)data[at + 3] << 16;
-        at += 4;
-        if (bytes > size - at) bytes = size - at;
-        disk_put(d, path_of(flags, name), data + at, bytes);
-        at += bytes;
-        if ((flags & CRCS) && strstr(name, ".mrl") != NULL)
-            fit_crcs(disk_file(d, path_of(flags, name)));
+    unsigned which;
+    mrd__str bytes;
+    while (next_session_file(&data, &size, &which, &bytes)) {
+        const char *path = path_of(flags, session_files[which]);
+        disk_put(d, path, bytes.data, bytes.size);
+        if ((flags & CRCS) && strstr(path, ".mrl") != NULL) fit_crcs(disk_file(d, path));
     }
-    if (flags & SEALED) fit_seal(d, flags);
+    if (flags & SEALED) put_seal(d, flags);
 }
 
 static mrd_status count(void *ctx, const mrd__record *record, mrd_error *error)

@@ -128,4 +128,76 @@ for (const at of [200, 1000, 4100, 5000, 9000, 12300, 16500, 20600, 33000, 66000
 for (const at of [1, 40, 1000, 5000, 40000]) image(`cut-${at}`, edit(1, at))
 image("zeros", edit(3, 4096, 4096))
 image("zeros-all", edit(3, 0, 0xffff))
+for (const [which, name] of [[1, "unpacked"], [2, "events"]]) {
+  const of = (what, at, more) => edit(what | which << 2, at, more)
+  image(`${name}-whole`, of(0, 100, 0))
+  for (const at of [16, 5000, 30000]) image(`${name}-bit-${at}`, of(0, at, 1))
+  for (const at of [4000, 700000]) image(`${name}-cut-${at}`, of(1, at))
+  image(`${name}-zeros`, of(3, 9000, 0xffff))
+}
 image("many", Buffer.concat([300, 4400, 8500, 12700].map((at) => edit(2, at, 0x7f))))
+
+// Specs of the simulator: what runs, and a wrong value at every place.
+const sim = writer("sim_spec")
+const spec = (name, more, base = { primitive: "allreduce", algorithm: "ring", topology: "ring-4",
+  msg_size_bytes: 4096 }) => sim(name, JSON.stringify({ ...base, ...more }))
+const graph = (more) => ({ topology: { name: "g", nodes: ["c0", "sw0", "c1"], links: [
+  { from: "c0", to: "sw0" }, { from: "sw0", to: "c1" }], ...more }, primitive: "p2p",
+algorithm: "direct" })
+const good = {
+  ideal: { mode: "ideal" }, lockstep: { step_mode: "lockstep", vc_mode: "shared_wire" },
+  tree: { algorithm: "tree", topology: "star-8", switching: "cut_through" },
+  "two-trees": { algorithm: "double_binary_tree", topology: "star-6", pipeline: 4 },
+  doubling: { algorithm: "recursive_doubling", topology: "torus-2d-2x2" },
+  halving: { algorithm: "halving_doubling", topology: "star-8" },
+  bruck: { algorithm: "bruck", primitive: "alltoall", topology: "mesh-2d-2x2" },
+  pairwise: { algorithm: "pairwise", primitive: "alltoall", topology: "star-4" },
+  gather: { primitive: "allgather", algorithm: "auto", topology: "torus-2d-2x3" },
+  stuck: { deadlock_avoidance: "none", link: { credits: 1, packet_bytes: 64 },
+    msg_size_bytes: 65536 },
+  traced: { trace: { enabled: true, categories: ["link", "ostd", "thread", "hop"] } },
+  "trace-words": { trace_enabled: true, trace_categories: ["hop"] },
+  slow: { disturb: [{ chip: 1, slow: 3, start_delay_ns: 500 }, { link: ["0", "1"],
+    extra_latency_ns: 100, bandwidth_factor: 0.5, error_rate: 0.1 }] },
+  lossy: { link: { error_rate: 0.3, packet_bytes: 256, credits: 4 } },
+  "one-way": graph({ duplex: false }), "both-ways": graph({ duplex: true }),
+  "fat-tree": { topology: "fat-tree-k4", algorithm: "auto" },
+  "two-levels": { topology: "fat-tree-2l-l2-h2-s2", algorithm: "auto" },
+  torus: { topology: "torus-3d-2x2x2", algorithm: "auto", primitive: "alltoall" },
+  full: { topology: "full-4", algorithm: "direct" },
+  grid: { msg_size_bytes: [1, 2], pipeline: [1, 2], topology: ["ring-2", "RING-3"] },
+}
+for (const [name, more] of Object.entries(good)) spec(`good-${name}`, more)
+const wrong = {
+  choice: { primitive: "sing" }, "choice-type": { algorithm: 5 }, number: { msg_size_bytes: -1 },
+  fraction: { pipeline: 1.5 }, text: { link: { latency_ns: "x" } }, flag: { trace_enabled: 1 },
+  group: { link: 5 }, unknown: { spead: 1 }, "unknown-in-a-group": { link: { spead: 1 } },
+  pair: { primitive: "p2p", algorithm: "tree" }, topology: { topology: 5 },
+  "topology-name": { topology: "moebius-4" }, "topology-long": { topology: "r".repeat(300) },
+  categories: { trace: { categories: "link" } }, category: { trace: { categories: ["lank"] } },
+  disturb: { disturb: {} }, "disturb-what": { disturb: [{ node: 1 }] },
+  "disturb-chip": { disturb: [{ chip: 0.5 }] }, "disturb-slow": { disturb: [{ chip: 1, slow: 0 }] },
+  "disturb-key": { disturb: [{ chip: 1, speed: 0 }] },
+  "disturb-ends": { disturb: [{ link: ["a"] }] }, "disturb-no-chip": { disturb: [{ chip: 99 }] },
+  "disturb-no-link": { disturb: [{ link: ["a", "b"] }] },
+  credits: { link: { credits: 1 }, deadlock_avoidance: "bubble" },
+  check: { check_data: true, topology: "ring-1024", pipeline: 64 },
+  "graph-key": graph({ edges: [] }), "graph-name": graph({ name: "a b" }),
+  "graph-no-name": graph({ name: undefined }), "graph-one-node": graph({ nodes: ["c0"] }),
+  "graph-node": graph({ nodes: ["c0", ""] }), "graph-twice": graph({ nodes: ["c0", "c0"] }),
+  "graph-duplex": graph({ duplex: 1 }), "graph-no-links": graph({ links: [] }),
+  "graph-link": graph({ links: [5] }), "graph-from": graph({ links: [{ from: "x", to: "c1" }] }),
+  "graph-no-to": graph({ links: [{ from: "c0" }] }),
+  "graph-itself": graph({ links: [{ from: "c0", to: "c0" }] }),
+  "graph-same-link": graph({ links: [{ from: "c0", to: "c1" }, { from: "c0", to: "c1" }] }),
+  "graph-band": graph({ links: [{ from: "c0", to: "c1", bandwidth_gb_per_s: 0 }] }),
+  "graph-apart": graph({ links: [{ from: "c0", to: "sw0" }] }),
+  empty: { msg_size_bytes: [] }, "too-many": { msg_size_bytes: Array(400).fill(1),
+    pipeline: Array(400).fill(1) },
+}
+for (const [name, more] of Object.entries(wrong)) spec(`wrong-${name}`, more)
+for (const gone of ["primitive", "topology", "msg_size_bytes"])
+  spec(`no-${gone}`, { [gone]: undefined })
+sim("no-json", '{"primitive":')
+sim("twice", '{"primitive":"allreduce","primitive":"p2p"}')
+sim("list", "[1]")

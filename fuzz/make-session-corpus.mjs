@@ -186,8 +186,8 @@ process.on("exit", () => rmSync(scratch, { recursive: true, force: true }))
 const program = new URL("../build/meridian", import.meta.url).pathname
 function ingest(name, lines) {
   const dir = join(scratch, name)
-  const input = lines.map((one) => JSON.stringify(one)).join("\n") + "\n"
-  execFileSync(program, ["session", "ingest", "-", "--out", dir], { input })
+  execFileSync(program, ["session", "ingest", "-", "--out", dir],
+    { input: text(lines), stdio: ["pipe", "ignore", "ignore"] }) // gaps are said, and wanted
   const files = {}
   for (const entry of readdirSync(dir, { recursive: true }))
     if (names.includes(entry)) files[entry] = readFileSync(join(dir, entry))
@@ -288,3 +288,109 @@ session_files("three-segments", pack(OPEN, { ...segments, "raw/000003.mrl": Buff
 session_files("untold-tail", pack(OPEN, { ...segments,
   "raw/000002.mrl": add(segment(2, 2, sha(one)), 1, 1, 2, Buffer.from("x")) }))
 session_files("foreign-segment", pack(OPEN, { ...segments, "raw/000003.mrl": raw }))
+
+// ---- Sessions as traces ----
+
+// The folders of sessions with identity, clocks and hashes that are the same at every run: @ stands
+// for the hash of session.json.
+const session_trace = writer("session_trace")
+const uuid = "00112233-4455-4677-8899-aabbccddeeff"
+function fixed(bytes) {
+  const out = Buffer.from(bytes)
+  Buffer.from(uuid.replaceAll("-", ""), "hex").copy(out, 12)
+  out.fill(0, 40, 56)
+  let last = crc32c(out.subarray(0, 60))
+  out.writeUInt32LE(last, 60)
+  for (let at = 64; at < out.length;) {
+    const end = at + 32 + Math.ceil(out.readUInt32LE(at + 4) / 8) * 8
+    out.writeUInt32LE(last, at + 24)
+    last = crc32c(Buffer.concat([out.subarray(at, at + 28), out.subarray(at + 32, end)]))
+    out.writeUInt32LE(last, at + 28)
+    at = end
+  }
+  return out
+}
+const who = { bootId: "8a95a1e6-7958-4b39-8fbb-e6d132155298", definitions: "metrics.v1",
+  format: "meridian-session", host: { cores: 2, kernel: "6.1", machine: "x86_64", name: "here" },
+  program: "meridian", programVersion: "0.1.0", session: uuid, startClocks: { boottimeNs: "2000",
+    monotonicNs: "1000", realtimeNs: "1700000000000000000" }, target: { pid: 7 }, version: 1 }
+const recordsOf = (name, lines) => {
+  const files = ingest(`trace-${name}`, lines)
+  return { metrics: fixed(files["metrics.mrl"]), domain: fixed(files["domain.mrl"]) }
+}
+const listed = (name, bytes, more = {}) => ({ bytes: bytes.length, kind: "x", path: name, ...more })
+const manifestOf = ({ metrics, domain }, more = {}) => ({ decode_errors: 1, files: [
+  { bytes: 1, kind: "document", path: "session.json", sha256: "@".repeat(64) },
+  listed("metrics.mrl", metrics), listed("domain.mrl", domain)], format: "meridian-session",
+gap_count: 2, gaps: [], reasons: [], session: uuid, state: "completed", version: 1, ...more })
+const texted = (value) => (typeof value === "string" ? value : JSON.stringify(value))
+const folderOf = (records, { manifest = manifestOf(records), identity = who, flags = CRCS | SEALED,
+  domain = records.domain, metrics = records.metrics } = {}) => pack(flags, {
+  "session.json": texted(identity), "metrics-manifest.json": texted(manifest),
+  "domain.mrl": domain, "metrics.mrl": metrics })
+const monotonic = { clockDomain: "linux-monotonic-ns" }
+const own = { hostReceiveMonotonicNs: 1016000000, sourceTimestamp: 1016000000, ...monotonic }
+const played = {
+  ...Object.fromEntries(["frames-of-a-second", "janks", "frames-on-two-displays", "states", "launch",
+    "frames-that-go-back", "frames-without-a-time", "frames-in-ticks", "an-ended-stream", "gauges",
+    "declared-more", "connections"].map((name) => [name,
+    ingested[name].filter((one) => typeof one !== "string" && one.kind !== "stopped")])),
+  "clock-of-the-host": [says(0, "frame", { displayId: 1 }, { ...own, sourceTimestamp: 1000000000,
+    hostReceiveMonotonicNs: 1000000000 }), says(0, "frame", { displayId: 1 }, own)],
+  "clock-with-sleep": [says(0, "frame", {}, { ...own, clockDomain: "linux-boottime-ns" }),
+    says(0, "frame", {}, { ...own, clockDomain: "linux-boottime-ns", sourceTimestamp: 1032000000,
+      hostReceiveMonotonicNs: 1032000000 })],
+  "clock-of-another-machine": [says(0, "frame", {}, { ...own, sourceTimestamp: 1 }),
+    says(0, "frame", {}, { ...own, sourceTimestamp: 16000001 })],
+}
+const record = Object.fromEntries(Object.entries(played).map(([name, lines]) =>
+  [name, recordsOf(name, lines)]))
+for (const [name, records] of Object.entries(record)) session_trace(name, folderOf(records))
+const frames = record.janks
+const plain = manifestOf(frames)
+const says_manifest = (name, more) =>
+  session_trace(`manifest-${name}`, folderOf(frames, { manifest: { ...plain, ...more } }))
+const says_identity = (name, more) =>
+  session_trace(`identity-${name}`, folderOf(frames, { identity: { ...who, ...more } }))
+session_trace("by-identity", folderOf(frames, { flags: CRCS | SEALED | OPEN }))
+session_trace("unsealed", folderOf(frames, { flags: CRCS }))
+session_trace("without-manifest", pack(OPEN, { "session.json": texted(who) }))
+session_trace("wrong-seal", Buffer.concat([folderOf(frames, { flags: CRCS }),
+  pack(0, { "seal.json": '{"manifest_sha256":"00"}' }).subarray(1)]))
+session_trace("crcs-as-they-are", folderOf(frames, { flags: SEALED }))
+session_trace("damaged", folderOf(frames, { domain: Buffer.concat([frames.domain.subarray(0, 500),
+  Buffer.alloc(300)]), metrics: frames.metrics.subarray(0, 900) }))
+session_trace("headless", folderOf(frames, { domain: frames.metrics, metrics: Buffer.alloc(9) }))
+session_trace("mixed", folderOf({ metrics: frames.metrics, domain: record.launch.domain }))
+session_trace("no-domain", pack(CRCS | SEALED, { "session.json": texted(who),
+  "metrics-manifest.json": texted(plain), "metrics.mrl": frames.metrics }))
+says_manifest("gaps", { gaps: [{ gap: "missing", seq: 0, from: 1 }, { gap: "sync\\u0000failed",
+  seq: 5 }, { seq: -1 }, { gap: "late", seq: 40, x: { y: [1] } }, 7, { gap: "end", seq: 1e9 }] })
+says_manifest("reasons", { state: "incomplete", reasons: ["crash", "missing"] })
+says_manifest("files", { files: [plain.files[0], { ...plain.files[1], stale: true }, 5,
+  { path: "other", bytes: "x" }] })
+says_manifest("sizes", { files: [plain.files[0], { ...plain.files[1], bytes: 5000000 },
+  { ...plain.files[2], bytes: 300 }] })
+says_manifest("other-session", { session: uuid.replace("0", "1") })
+says_manifest("newer", { version: 2 })
+says_manifest("no-format", { format: "x" })
+says_identity("ingested", { target: { ingest: "a.ndjson" } })
+says_identity("no-uuid", { session: "00112233-4455-4677-8899-aabbccddeefg" })
+says_identity("short-uuid", { session: "0011" })
+says_identity("dashes", { session: uuid.replaceAll("-", "0") })
+says_identity("no-clocks", { startClocks: {}, host: {}, bootId: "", target: null })
+says_identity("strange", { host: [1, { a: 2 }], startClocks: "x", target: [], version: 1 })
+says_identity("newer", { version: 2 })
+session_trace("identity-not-whole", folderOf(frames, { identity: '{"format":"meridian-session"' }))
+session_trace("identity-changed", folderOf(frames, { manifest: { ...plain,
+  files: plain.files.slice(1) } }))
+session_trace("manifest-not-whole", folderOf(frames, { manifest: texted(plain).slice(0, -1) }))
+session_trace("trace-events", folderOf(frames, { manifest: { traceEvents: [], ...plain } }))
+// Names that are no UTF-8: the texts lie in the records as bytes.
+const rename = (bytes, from, to) => {
+  const out = Buffer.from(bytes)
+  for (let i = out.indexOf(from); i >= 0; i = out.indexOf(from, i + 1)) out[i + from.length - 1] = to
+  return out
+}
+session_trace("names", folderOf({ metrics: rename(record["declared-more"].metrics, "g.g1", 0xff),
+  domain: rename(record["declared-more"].domain, "own-ns", 0xfe) }))

@@ -32,6 +32,7 @@ door() {
         echo src/session/format/reader.c src/session/manifest.c src/session/stored.c \
             src/session/walk.c src/session/verify.c src/session/recover.c
         ;;
+    session_trace) echo src/ingest/session ;;
     *) return 1 ;;
     esac
 }
@@ -113,7 +114,7 @@ if [ "${1:-}" = --coverage ]; then
     shift
 fi
 [ $# -gt 0 ] || set -- json event_parquet perfetto table window_params http archive manifest \
-    sim_spec session_line session_files image
+    sim_spec session_line session_files session_trace image
 for name in "$@"; do
     door "$name" >/dev/null || {
         say "fuzz-proof: there is no target $name" >&2
