@@ -201,3 +201,68 @@ for (const gone of ["primitive", "topology", "msg_size_bytes"])
 sim("no-json", '{"primitive":')
 sim("twice", '{"primitive":"allreduce","primitive":"p2p"}')
 sim("list", "[1]")
+
+// Statements: the form of the answer, then the text; @ is a folder with a file of secrets.
+const sql = writer("sql")
+const CSV = 0, JSON_LINES = 1, ARROW = 2, TABLE = 3, PLACE = 4
+const statement = (name, text, form = JSON_LINES) =>
+  sql(name, Buffer.concat([Buffer.from([form]), Buffer.from(text)]))
+for (const [form, name] of [[CSV, "csv"], [JSON_LINES, "json"], [ARROW, "arrow"], [TABLE, "table"]]) {
+  statement(`slices-${name}`, "SELECT * FROM slice ORDER BY id", form)
+  statement(`types-${name}`, "SELECT 1::DECIMAL(9,2) d, DATE '2020-01-01' t, [1, 2] l, {'a': 1} s, " +
+    "NULL n, 'x' AS \"a\"\"b\", 170141183460469231731687303715884105727 h, 1.5e300 r, true b;", form)
+  statement(`nothing-${name}`, "SELECT name FROM slice WHERE false", form)
+  statement(`explain-${name}`, "EXPLAIN SELECT count(*) FROM counter", form)
+}
+const statements = {
+  includes: "-- a\nINCLUDE PERFETTO MODULE slices.with_context;\n/* b */ include perfetto module x.y; SELECT 1",
+  "includes-alone": "INCLUDE PERFETTO MODULE a", "include-word": "INCLUDED PERFETTO MODULE a",
+  analyze: "EXPLAIN ANALYZE SELECT 1", "analyze-option": "EXPLAIN (ANALYZE) SELECT 1",
+  "format-option": "EXPLAIN (FORMAT json) SELECT 1", "explain-brackets": "EXPLAIN (SELECT 1)",
+  "explain-insert": "EXPLAIN ANALYZE INSERT INTO t VALUES (1)", "explain-copy":
+    "EXPLAIN ANALYZE COPY (SELECT 1) TO '@/x.csv'", "explain-create":
+    "EXPLAIN ANALYZE CREATE TABLE t AS SELECT 1",
+  end: "SELECT ';--' AS \"a;\" -- rest ;\n ; ; /* c */", "end-cast": "SELECT 1.5 ;;; -- x",
+  "open-quote": "SELECT 'a", "open-comment": "SELECT 1 /* a", "open-name": "SELECT \"a",
+  two: "SELECT 1; SELECT 2", nothing: "", blank: " \n\t--", "zero-byte": "SELECT 1\0",
+  "not-utf8": Buffer.from([0x53, 0xff]), syntax: "SELEC 1", "syntax-line-2":
+    "SELECT name\n FORM slice", "no-column": "SELECT nam FROM slice", "no-table": "SELECT * FROM slise",
+  "long-line": `SELECT ${"'x', ".repeat(40)}nam FROM slice WHERE ${"true AND ".repeat(20)} true`,
+  "cast-error": "SELECT 1.5, CAST(name AS INTEGER) FROM slice", columns:
+    `SELECT ${Array.from({ length: 1100 }, () => "1").join(",")}`,
+  slow: "SELECT count(*) FROM range(100000000000) a, range(100) b WHERE a.range % 7 = b.range",
+  overflow: "SELECT 9223372036854775807 + dur FROM slice", args: "SELECT * FROM args",
+  ranged: "SELECT * FROM slice_range(0, 5000)", counters: "SELECT * FROM counter",
+  parameter: "SELECT ?", "many-rows": "SELECT range r, 'text' t FROM range(200000)",
+  names: "SELECT name, count(*) c, sum(dur) FROM slice GROUP BY ALL ORDER BY c DESC LIMIT 3",
+  "read-csv": "SELECT * FROM read_csv('@/s.csv')", "read-text": "SELECT * FROM read_text('@/*')",
+  "read-name": "SELECT * FROM '@/s.csv'", "read-blob": "SELECT content FROM read_blob('@/s.csv')",
+  glob: "SELECT * FROM glob('@/*')", sniff: "SELECT * FROM sniff_csv('@/s.csv')",
+  copy: "COPY slice TO '@/x.csv'", "copy-from": "COPY slice FROM '@/s.csv'",
+  attach: "ATTACH '@/x.db'", export: "EXPORT DATABASE '@/x'", "set-access":
+    "SET enable_external_access=true", install: "INSTALL httpfs", load: "LOAD httpfs",
+  create: "CREATE TABLE t(a int)", view: "CREATE VIEW v AS SELECT 1", drop: "DROP VIEW slice",
+  insert: "INSERT INTO slice VALUES (1)", update: "UPDATE slice SET dur = 1", pragma:
+    "PRAGMA database_list", call: "CALL pragma_version()", describe: "DESCRIBE slice",
+  show: "SHOW TABLES", summarize: "SUMMARIZE slice", from: "FROM slice", values: "VALUES (1, 'a')",
+  with: "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 9) SELECT * FROM t",
+  "with-insert": "WITH t AS (SELECT 1) INSERT INTO slice SELECT * FROM t", prepare:
+    "PREPARE p AS SELECT 1", execute: "EXECUTE p", begin: "BEGIN", vacuum: "VACUUM", checkpoint:
+    "CHECKPOINT", "getenv": "SELECT getenv('HOME')", settings: "SELECT * FROM duckdb_settings()",
+  secrets: "SELECT * FROM duckdb_secrets()", query: "SELECT * FROM query('SELECT 1')",
+  "query-copy": "SELECT * FROM query('COPY slice TO ''@/x''')", "which-secret":
+    "SELECT which_secret('@', 's3')", logs: "SELECT * FROM duckdb_logs",
+}
+for (const [name, text] of Object.entries(statements)) statement(name, text)
+const message = (name, text, said) => statement(`place-${name}`, `${text}\0${said}`, PLACE)
+message("first", "SELECT x", "Binder Error: no x\n\nLINE 1: SELECT x\n               ^")
+message("second", "SELECT\n x", "Error\n\nLINE 2:  x\n         ^")
+message("cut", "SELECT aaaa, bbbb, nam, cccc", "Error\n\nLINE 1: ...bbb, nam, cc...\n                   ^")
+message("cut-in-front", "SELECT aaaa, nam", "Error\n\nLINE 1: ...a, nam\n                ^")
+message("not-there", "SELECT 1", "Error\n\nLINE 1: ...zzz...\n               ^")
+message("no-mark", "SELECT 1", "Error\n\nLINE 1: SELECT 1\n")
+message("mark-in-front", "SELECT 1", "Error\n\nLINE 1: SELECT 1\n  ^")
+message("no-number", "SELECT 1", "Error\n\nLINE x: SELECT 1\n         ^")
+message("far-line", "SELECT 1", "Error\n\nLINE 99: ...SELECT 1\n             ^")
+message("no-line", "SELECT 1", "Error")
+statement("place-no-message", "SELECT 1", PLACE)

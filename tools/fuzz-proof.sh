@@ -33,6 +33,7 @@ door() {
             src/session/walk.c src/session/verify.c src/session/recover.c
         ;;
     session_trace) echo src/ingest/session ;;
+    sql) echo src/sql/place.c src/sql/statement.c ;;
     *) return 1 ;;
     esac
 }
@@ -114,7 +115,7 @@ if [ "${1:-}" = --coverage ]; then
     shift
 fi
 [ $# -gt 0 ] || set -- json event_parquet perfetto table window_params http archive manifest \
-    sim_spec session_line session_files session_trace image
+    sim_spec session_line session_files session_trace image sql
 for name in "$@"; do
     door "$name" >/dev/null || {
         say "fuzz-proof: there is no target $name" >&2

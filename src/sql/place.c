@@ -24,7 +24,11 @@ static size_t skip_blank(mrd__str text, size_t at)
         if (at + 1 < text.size && text.data[at] == '-' && text.data[at + 1] == '-') {
             while (at < text.size && text.data[at] != '\n')
                 at++;
+#ifdef MRD_PLANTED_BUGS /* what the fuzzer of statements must find */
+        } else if (at < text.size && text.data[at] == '/' && text.data[at + 1] == '*') {
+#else
         } else if (at + 1 < text.size && text.data[at] == '/' && text.data[at + 1] == '*') {
+#endif
             const char *end = memmem(text.data + at + 2, text.size - at - 2, "*/", 2);
             if (end == NULL) return text.size;
             at = (size_t)(end - text.data) + 2;
