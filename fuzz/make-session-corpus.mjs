@@ -381,6 +381,11 @@ says_identity("dashes", { session: uuid.replaceAll("-", "0") })
 says_identity("no-clocks", { startClocks: {}, host: {}, bootId: "", target: null })
 says_identity("strange", { host: [1, { a: 2 }], startClocks: "x", target: [], version: 1 })
 says_identity("newer", { version: 2 })
+const latin = (value) => Buffer.from(texted(value), "latin1")
+session_trace("identity-latin", pack(CRCS | SEALED, { "session.json":
+  latin({ ...who, host: { name: "h\u00f6st" }, target: { "k\u00e4": 1 } }), "metrics-manifest.json":
+  latin({ ...plain, gaps: [{ gap: "l\u00fccke", seq: 5 }], reasons: ["\u00e9"] }),
+"domain.mrl": frames.domain, "metrics.mrl": frames.metrics }))
 session_trace("identity-not-whole", folderOf(frames, { identity: '{"format":"meridian-session"' }))
 session_trace("identity-changed", folderOf(frames, { manifest: { ...plain,
   files: plain.files.slice(1) } }))

@@ -285,6 +285,21 @@ static mrd_status check_seal(mrd__session_documents *out, const char *folder, mr
     return status;
 }
 
+/* What is no UTF-8 is mended and counted; the hashes are of what was there. */
+static void mend(mrd__session_documents *out)
+{
+    mrd__buf text = {0};
+    if (!mrd__utf8_valid((mrd__str){out->identity.data, out->identity.size})) {
+        out->mended += mrd__utf8_repair(&text, (mrd__str){out->identity.data, out->identity.size});
+        mrd__buf_reset(&out->identity);
+        out->identity = text;
+    }
+    if (!mrd__utf8_valid(out->manifest)) {
+        out->mended += mrd__utf8_repair(&out->own_manifest, out->manifest);
+        out->manifest = (mrd__str){out->own_manifest.data, out->own_manifest.size};
+    }
+}
+
 mrd_status mrd__session_documents_read(mrd__session_documents *out, const char *folder,
                                        mrd__str manifest, mrd_error *error)
 {
@@ -297,6 +312,7 @@ mrd_status mrd__session_documents_read(mrd__session_documents *out, const char *
     mrd__sha256_hex(out->identity.data, out->identity.size, hash);
     if (status == MRD_OK && memmem(manifest.data, manifest.size, hash, 64) == NULL)
         status = refuse(path.data, "it was changed: metrics-manifest.json has another hash", error);
+    if (status == MRD_OK) mend(out);
     if (status == MRD_OK) status = read_identity(out, path.data, error);
     mrd__buf_clear(&path);
     mrd__buf_printf(&path, "%s/metrics-manifest.json", folder);
@@ -309,6 +325,7 @@ void mrd__session_documents_reset(mrd__session_documents *documents)
 {
     mrd__buf_reset(&documents->identity);
     mrd__buf_reset(&documents->seal);
+    mrd__buf_reset(&documents->own_manifest);
     mrd__buf_reset(&documents->uuid);
     mrd__buf_reset(&documents->boot_id);
     mrd__buf_reset(&documents->host_name);

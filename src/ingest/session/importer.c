@@ -238,6 +238,8 @@ static mrd_status read_session(mrd__session_read *r, mrd_error *error)
     r->shard = mrd__writer_shard(in->writer, file);
     mrd__shard_chunk(r->shard, 0);
     tell_clocks(r, file);
+    if (r->documents.mended > 0)
+        mrd__shard_loss(r->shard, MRD__LOSS_INVALID_UTF8, 0, r->documents.mended, -1, NULL, 0);
     tell_metadata(r);
     MRD__TRY(read_kind(r, MRD__FILE_METRICS, "metrics.mrl", mrd__session_metric, error));
     MRD__TRY(read_kind(r, MRD__FILE_DOMAIN, "domain.mrl", mrd__session_event, error));

@@ -33,7 +33,9 @@ typedef struct mrd__session_file { /* metrics.mrl, domain.mrl */
 
 typedef struct mrd__session_documents {
     mrd__buf identity, seal; /* texts of session.json and seal.json */
-    mrd__str manifest;       /* borrowed */
+    mrd__str manifest;       /* borrowed, or own_manifest */
+    mrd__buf own_manifest;   /* its text where it had to be mended */
+    uint64_t mended;         /* places that were no UTF-8 */
     mrd__buf uuid, boot_id, host_name, kernel, arch, state;
     mrd__str target, reasons; /* raw JSON; borrowed */
     uint8_t uuid_bytes[16];
