@@ -244,3 +244,122 @@ for (const [name, time] of [["2-63", 2 ** 63], ["below-2-63", 2 ** 63 - 1024],
   traces(`time-${name}.parquet`, eventTrace([{ ...event, time_ns: time }]))
   traces(`end-${name}.parquet`, eventTrace([event], { metadata: { sim_end_ns: String(time) } }))
 }
+
+// ---- Table folders ----
+
+const tableColumns = {
+  machine: { id: 0, raw_id: 0, name: "", sysname: "", release: "", version: "", arch: "", num_cpus: 0 },
+  process: { upid: 0, pid: 0, pid_text: "", name: "", labels: "", sort_index: 0, machine_id: 0,
+    names: "" },
+  thread: { utid: 0, upid: 0, tid: 0, tid_text: "", name: "", sort_index: 0 },
+  track: { id: 0, parent_id: 0, name: "", type: "", utid: 0, upid: 0, unit: "", series: "", scope: "",
+    machine_id: 0 },
+  metadata: { name: "", json_value: "" },
+  flow: { slice_out: 0, slice_in: 0, name: "", category: "", flow_id: "", ts_out_ns: 0, ts_in_ns: 0 },
+  slice: { id: 0, ts_ns: 0, dur_ns: 0, name: "", category: "", track_id: 0, args: "", flags: "",
+    parent: 0 },
+  instant: { ts_ns: 0, name: "", category: "", track_id: 0, args: "" },
+  counter: { ts_ns: 0, track_id: 0, value: 0.5 },
+}
+const typeOf = (sample) => (typeof sample === "string" ? "string"
+  : Number.isInteger(sample) ? "int64" : "double")
+const tableOf = (name, rows, types = {}) => parquet(Object.entries(tableColumns[name])
+  .map(([column, sample]) => ({ name: column, type: types[column] ?? typeOf(sample), optional: true,
+    values: rows.map((row) => row[column] ?? null) })))
+const wholeTables = {
+  machine: [{ id: 0, raw_id: 0, name: "host", sysname: "Linux", num_cpus: 4 },
+    { id: 1, raw_id: 7, name: "vm" }, { id: 2, raw_id: 2 ** 40, name: "far" }],
+  process: [{ upid: 0, pid: 1, name: "b", names: '["a","b"]', labels: "l", sort_index: 3, machine_id: 0 },
+    { upid: 1, pid_text: "p", name: "q", machine_id: 1 }, { upid: 2, pid: 1, machine_id: 0, names: "[" },
+    { upid: 3, pid: 9, machine_id: 2 }],
+  thread: [{ utid: 0, upid: 0, tid: 5, name: "main", sort_index: 1 }, { utid: 1, upid: 0, tid: 5 },
+    { utid: 2, upid: 1, tid_text: "t" }],
+  track: [{ id: 0, type: "thread_slice", utid: 0, machine_id: 0 },
+    { id: 1, type: "instant", utid: 0, scope: "thread", machine_id: 0 },
+    { id: 2, type: "counter", upid: 0, name: "c v", series: "v", machine_id: 0 },
+    { id: 3, type: "counter", upid: 0, name: "n", unit: "B", machine_id: 0 },
+    { id: 4, type: "async", upid: 0, name: "jobs", machine_id: 0 },
+    { id: 5, parent_id: 4, type: "counter", upid: 0, name: "jobs", machine_id: 0 },
+    { id: 6, type: "instant", scope: "global", machine_id: 0 },
+    { id: 7, type: "instant", upid: 1, scope: "process", machine_id: 1 },
+    { id: 8, parent_id: 7, type: "legacy_async_global_slice", name: "under", machine_id: 1 },
+    { id: 9, parent_id: 0, type: "thread_overlapping_slice", utid: 0, machine_id: 0 },
+    { id: 10, type: "thread_slice", utid: 0, machine_id: 0 }, { id: 11, name: "own", machine_id: 2 },
+    { id: 12, parent_id: 11, name: "own", type: "counter", unit: "W", machine_id: 2 },
+    { id: 13, type: "counter", machine_id: 0, series: "x" }],
+  metadata: [{ name: "a", json_value: '"text"' }, { name: "b", json_value: "5" },
+    { name: "c", json_value: "true" }],
+  flow: [{ slice_out: 0, slice_in: 2, name: "f", category: "c", flow_id: "1", ts_out_ns: 5, ts_in_ns: 30 },
+    { slice_out: 0, slice_in: 1, ts_out_ns: -(2n ** 63n), ts_in_ns: 2n ** 63n - 1n },
+    { slice_out: 99, slice_in: 98, ts_out_ns: 1, ts_in_ns: 2 }],
+  slice: [{ id: 0, ts_ns: 0, dur_ns: 20, name: "a", category: "c", track_id: 0, args: '{"k":[1,"x"]}' },
+    { id: 1, ts_ns: 5, dur_ns: 0, name: "p", track_id: 0, flags: "stands_before" },
+    { id: 2, ts_ns: 5, dur_ns: 0, name: "inside", track_id: 0, parent: 1 },
+    { id: 3, ts_ns: 5, dur_ns: 3, name: "after", track_id: 0, flags: "overlap|x" },
+    { id: 4, ts_ns: 30, dur_ns: -1, name: "open", track_id: 0 },
+    { id: 5, ts_ns: 31, dur_ns: 0, track_id: 4, flags: "negative_dur" },
+    { id: 6, ts_ns: 32, dur_ns: 9, track_id: 4, flags: "overlap", args: "no json" },
+    { id: 7, ts_ns: 32, dur_ns: 9, track_id: 9 }, { id: 8, ts_ns: 33, dur_ns: 1, track_id: 11 },
+    { id: 9, ts_ns: 34, dur_ns: 0, track_id: 8, flags: "stands_before" }],
+  instant: [{ ts_ns: 3, name: "i", category: "c", track_id: 1, args: '{"a":1}' },
+    { ts_ns: 4, name: "g", track_id: 6 }, { ts_ns: 5, track_id: 7 }],
+  counter: [{ ts_ns: 1, track_id: 2, value: 1.5 }, { ts_ns: 2, track_id: 3, value: -4 },
+    { ts_ns: 3, track_id: 5, value: NaN }, { ts_ns: 4, track_id: 12, value: 0 },
+    { ts_ns: 5, track_id: 13, value: 0 }],
+}
+const tableFiles = ["meridian-tables.json", ...Object.keys(tableColumns)]
+function packTables(files) {
+  return Buffer.concat(Object.entries(files).flatMap(([name, bytes]) => {
+    const head = Buffer.alloc(4)
+    head.writeUInt8(tableFiles.indexOf(name), 0)
+    head.writeUIntLE(bytes.length, 1, 3)
+    return [head, Buffer.from(bytes)]
+  }))
+}
+const described = '{"meridian_tables":{"version":1,"clock":"BOOTTIME"}}'
+const asFiles = (tables, description = described) => ({ "meridian-tables.json": description,
+  ...Object.fromEntries(Object.entries(tables).map(([name, rows]) => [name, tableOf(name, rows)])) })
+// The least that is a folder: so that an input of one wrong table is short.
+const least = Object.fromEntries(Object.keys(tableColumns).map((name) =>
+  [name, { machine: [{ id: 0, raw_id: 0 }], process: [{ upid: 0, pid: 1, machine_id: 0 }],
+    thread: [{ utid: 0, upid: 0, tid: 5 }], track: [{ id: 0, utid: 0, machine_id: 0 }] }[name] ?? []]))
+const folders = writer("table_folder")
+folders("whole", packTables(asFiles(wholeTables)))
+folders("least", packTables(asFiles(least)))
+folders("no-host", packTables(asFiles({ ...least, machine: [{ id: 0, raw_id: 3 }] })))
+const wrongRows = {
+  machine: { "machine-id": { id: 1, raw_id: 0 }, "machine-raw": { id: 0, raw_id: -1 },
+    "machine-no-raw": { id: 0 }, "machine-cpus": { id: 0, raw_id: 0, num_cpus: -1 } },
+  process: { "process-upid": { upid: 5, machine_id: 0 }, "process-machine": { upid: 0, machine_id: 9 } },
+  thread: { "thread-utid": { utid: 1, upid: 0 }, "thread-upid": { utid: 0, upid: 7 } },
+  track: { "track-id": { id: 3, machine_id: 0 }, "track-machine": { id: 0, machine_id: -1 },
+    "track-parent": { id: 0, parent_id: 5, machine_id: 0 } },
+  metadata: { "metadata-list": { name: "a", json_value: "[1]" }, "metadata-none": { name: "a" } },
+  flow: { "flow-null": { slice_out: 0, slice_in: 1 } },
+  slice: { "slice-null": { id: 0, ts_ns: 1, track_id: 0 }, "slice-track": { id: 0, ts_ns: 1, dur_ns: 1,
+    track_id: 1 }, "slice-no-track": { id: 0, ts_ns: 1, dur_ns: 1 } },
+  instant: { "instant-null": { track_id: 0 }, "instant-track": { ts_ns: 1, track_id: -1 } },
+  counter: { "counter-null": { ts_ns: 1, track_id: 0 }, "counter-track": { ts_ns: 1, track_id: 4,
+    value: 1 } },
+}
+for (const [table, rows] of Object.entries(wrongRows))
+  for (const [name, row] of Object.entries(rows))
+    folders(name, packTables(asFiles({ ...least, [table]: [row] })))
+for (const table of Object.keys(tableColumns)) {
+  const { [table]: gone, ...rest } = asFiles(least)
+  if (table !== "machine") folders(`no-${table}`, packTables(rest))
+  folders(`cut-${table}`, packTables({ ...rest, [table]: gone.subarray(0, -20) }))
+}
+// Columns of other types: numbers that would be taken for texts, narrow ones for wide ones.
+const strange = (name, table, types, row) => folders(`type-${name}`, packTables({ ...asFiles(least),
+  [table]: tableOf(table, [row], types) }))
+strange("name", "process", { name: "int64" }, { upid: 0, pid: 1, machine_id: 0, name: 0x4141414141 })
+strange("narrow", "track", { id: "int32" }, { id: 0, machine_id: 0 })
+strange("bytes", "metadata", { name: "bytes" }, { name: Buffer.from([0xff]), json_value: "1" })
+strange("value", "counter", { value: "int64" }, { ts_ns: 1, track_id: 0, value: 5 })
+folders("no-column", packTables({ ...asFiles(least), slice: parquet([{ name: "id", type: "int64",
+  values: [] }]) }))
+for (const [name, text] of Object.entries({ newer: '{"meridian_tables":{"version":2}}', older: "{}",
+  "not-json": '{"meridian_tables":', clock: '{"meridian_tables":{"version":1,"clock":"\\u0058"}}' }))
+  folders(`description-${name}`, packTables(asFiles(least, text)))
+folders("nothing", Buffer.alloc(0))

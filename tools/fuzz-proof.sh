@@ -34,6 +34,7 @@ door() {
         ;;
     session_trace) echo src/ingest/session ;;
     sql) echo src/sql/place.c src/sql/statement.c ;;
+    table_folder) echo src/ingest/table/folder.c src/duck/footer.c ;;
     *) return 1 ;;
     esac
 }
@@ -115,7 +116,7 @@ if [ "${1:-}" = --coverage ]; then
     shift
 fi
 [ $# -gt 0 ] || set -- json event_parquet perfetto table window_params http archive manifest \
-    sim_spec session_line session_files session_trace image sql
+    sim_spec session_line session_files session_trace image sql table_folder
 for name in "$@"; do
     door "$name" >/dev/null || {
         say "fuzz-proof: there is no target $name" >&2

@@ -45,8 +45,29 @@ typedef struct reading {
 typedef mrd_status (*row_fn)(reading *r, const mrd__duck_chunk *chunk, size_t row,
                              mrd_error *error);
 
-static mrd_status read_table(reading *r, const char *name, const char *columns, row_fn row,
-                             mrd_error *error)
+/* Rows are read as these types: a letter a column, i BIGINT, t VARCHAR, d DOUBLE. */
+static mrd_status check_types(const mrd__duck_rows *rows, const char *path, const char *columns,
+                              const char *types, mrd_error *error)
+{
+    for (size_t i = 0; types[i] != '\0'; i++) {
+        bool whole = types[i] == 'i', text = types[i] == 't';
+        mrd__duck_type wanted = whole ? MRD__DUCK_INT64 : text ? MRD__DUCK_TEXT : MRD__DUCK_DOUBLE;
+        size_t size = strcspn(columns, ",");
+        if (mrd__duck_rows_type(rows, i) != wanted)
+            return mrd__fail(error, MRD_ERR_FORMAT, "bad_table",
+                             "%s: column %.*s has another type, allowed is %s", path, (int)size,
+                             columns,
+                             whole  ? "BIGINT"
+                             : text ? "VARCHAR"
+                                    : "DOUBLE");
+        columns += size;
+        columns += strspn(columns, ", ");
+    }
+    return MRD_OK;
+}
+
+static mrd_status read_table(reading *r, const char *name, const char *columns, const char *types,
+                             row_fn row, mrd_error *error)
 {
     char path[64];
     char fd_name[MRD__DUCK_FD_NAME];
@@ -61,6 +82,7 @@ static mrd_status read_table(reading *r, const char *name, const char *columns, 
     mrd_status status = mrd__duck_check_footer(fd, error);
     bool damaged = status != MRD_OK;
     if (!damaged) status = mrd__duck_query(r->duck, sql.data, NULL, 0, &rows, error);
+    if (status == MRD_OK) status = check_types(rows, path, columns, types, error);
     while (status == MRD_OK && chunk.rows > 0) {
         status = mrd__duck_rows_next(rows, &chunk, error);
         for (size_t i = 0; status == MRD_OK && i < chunk.rows; i++)
@@ -261,11 +283,11 @@ static mrd_status read_machines(reading *r, mrd_error *error)
 {
     static const char columns[] = "id, raw_id, name, sysname, release, version, arch, num_cpus";
     bool host = false;
-    MRD__TRY(read_table(r, "machine", columns, machine_row, error));
+    MRD__TRY(read_table(r, "machine", columns, "iittttti", machine_row, error));
     for (size_t m = 0; m < r->machines.count; m++)
         host = host || r->machines.data[m].raw_id == 0;
     if (!host && r->machines.count > 0) r->machines.data[0].number = 0;
-    return read_table(r, "machine", columns, machine_facts_row, error);
+    return read_table(r, "machine", columns, "iittttti", machine_facts_row, error);
 }
 
 /* ---- Metadata ---- */
@@ -435,7 +457,11 @@ static mrd_status lane_at(const reading *r, const mrd__duck_chunk *chunk, size_t
                           const mrd__table_lane **out, mrd_error *error)
 {
     int64_t id;
-    if (!int_at(chunk, column, row, &id) || id < 0 || id >= (int64_t)r->lanes.count)
+    int64_t count = (int64_t)r->lanes.count;
+#ifdef MRD_PLANTED_BUGS /* what the fuzzer of table folders must find */
+    count = INT32_MAX;
+#endif
+    if (!int_at(chunk, column, row, &id) || id < 0 || id >= count)
         return bad_row("a row's track_id is no track", error);
     *out = &r->lanes.data[id];
     return MRD_OK;
@@ -635,25 +661,26 @@ static mrd_status read_tables(reading *r, mrd_error *error)
     MRD__TRY(read_machines(r, error));
     MRD__TRY(read_table(r, "process",
                         "upid, pid, pid_text, name, labels, sort_index, machine_id, names",
-                        process_row, error));
-    MRD__TRY(
-        read_table(r, "thread", "utid, upid, tid, tid_text, name, sort_index", thread_row, error));
-    MRD__TRY(read_table(r, "track", "id, parent_id, type", parent_row, error));
+                        "iitttiit", process_row, error));
+    MRD__TRY(read_table(r, "thread", "utid, upid, tid, tid_text, name, sort_index", "iiitti",
+                        thread_row, error));
+    MRD__TRY(read_table(r, "track", "id, parent_id, type", "iit", parent_row, error));
     MRD__TRY(read_table(r, "track",
                         "id, parent_id, name, type, utid, upid, unit, series, scope, machine_id",
-                        track_row, error));
-    MRD__TRY(read_table(r, "metadata", "name, json_value", metadata_row, error));
+                        "iittiittti", track_row, error));
+    MRD__TRY(read_table(r, "metadata", "name, json_value", "tt", metadata_row, error));
     MRD__TRY(read_table(r, "flow",
                         "slice_out, slice_in, name, category, flow_id, ts_out_ns, ts_in_ns",
-                        flow_row, error));
+                        "iitttii", flow_row, error));
     sort_flows(r);
     MRD__TRY(read_table(r, "slice",
                         "id, ts_ns, dur_ns, name, category, track_id, args, flags, parent",
-                        slice_row, error));
+                        "iiittitti", slice_row, error));
     while (r->pairs.count > 0)
         (void)end_pairs(r, MRD__NONE, r->pairs.data[0].ts ^ 1, -1); /* any other time */
-    MRD__TRY(read_table(r, "instant", "ts_ns, name, category, track_id, args", instant_row, error));
-    return read_table(r, "counter", "ts_ns, track_id, value", counter_row, error);
+    MRD__TRY(read_table(r, "instant", "ts_ns, name, category, track_id, args", "ittit", instant_row,
+                        error));
+    return read_table(r, "counter", "ts_ns, track_id, value", "iid", counter_row, error);
 }
 
 static int open_folder(const char *path)
