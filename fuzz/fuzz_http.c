@@ -1,6 +1,7 @@
 /* The HTTP door: the first byte picks the method, the rest of the line is the target, the next
  * lines are headers, then the body. The trace behind it is real, so that windows and details are
- * reached. */
+ * reached; so are a result, a session, and recordings that are started. What streams is read to its
+ * end. */
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,8 @@
 #include "base/os.h"
 #include "server/context.h"
 #include "server/http.h"
+#include "server/recordings.h"
+#include "server/sessions.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -55,6 +58,27 @@ static void open_traces(void)
     mrd__traces_release(context.traces, slot);
 }
 
+static const char session_text[] =
+    "{\"sourceId\":\"s\",\"kind\":\"proc.gauge\",\"hostReceiveMonotonicNs\":1000000000,"
+    "\"payload\":{\"cpuUsage\":5,\"nCpu\":2}}\n"
+    "{\"sourceId\":\"s\",\"kind\":\"proc.gauge\",\"hostReceiveMonotonicNs\":2000000000,"
+    "\"payload\":{\"cpuUsage\":7,\"nCpu\":2}}\nno line\n{\"kind\":\"stopped\"}\n";
+
+static void make_session(void)
+{
+    char lines[64], sessions[64], one[64];
+    mrd_record_result result;
+    snprintf(lines, sizeof lines, "%s/lines", folder);
+    snprintf(sessions, sizeof sessions, "%s/sessions", folder);
+    snprintf(one, sizeof one, "%s/one", sessions);
+    if (mrd__file_write_atomic(lines, session_text, sizeof session_text - 1, NULL) != MRD_OK ||
+        mrd__make_folders(sessions, NULL) != MRD_OK ||
+        mrd_session_ingest(lines, one, &result, NULL) != MRD_OK)
+        abort();
+    context.data_dir = folder;
+    context.recordings = mrd__recordings_create(folder);
+}
+
 /* A data folder with a trace to open by its name and one result with an event trace. */
 static void open_once(void)
 {
@@ -74,7 +98,38 @@ static void open_once(void)
         abort();
     mrd_params_destroy(&fields);
     snprintf(context.address, sizeof context.address, "127.0.0.1");
+    make_session();
     open_traces();
+}
+
+/* A recording that was started is ended, and its folder removed. */
+static void end_recording(const mrd__reply *reply)
+{
+    char name[40], path[128];
+    pid_t child;
+    if (reply->status != 201 || sscanf(reply->body.data, "{\"name\":\"%36[0-9a-f-]\"}", name) != 1)
+        return;
+    mrd__recordings_destroy(&context.recordings);
+    context.recordings = mrd__recordings_create(folder);
+    snprintf(path, sizeof path, "%s/sessions/%s", folder, name);
+    if (access(path, F_OK) != 0) abort(); /* it is sealed */
+    char *argv[] = {(char *)"rm", (char *)"-rf", path, NULL};
+    if (posix_spawnp(&child, argv[0], NULL, NULL, argv, environ) == 0) waitpid(child, NULL, 0);
+}
+
+/* What comes after the reply's first bytes. */
+static void read_streams(mrd__reply *reply)
+{
+    atomic_bool stopping = false;
+    mrd__buf out = {0};
+    bool more = reply->pull.next != NULL;
+    while (more && reply->pull.next(reply->pull.ctx, &out, &more) == MRD_OK)
+        mrd__buf_clear(&out);
+    for (int i = 0; reply->follow != NULL && i < 8; i++) {
+        if (!mrd__session_events(reply->follow, &stopping, 1, &out)) break;
+        mrd__buf_clear(&out);
+    }
+    mrd__buf_reset(&out);
 }
 
 /* What a request opened is closed again, and what it closed is opened: inputs must not depend on
@@ -122,6 +177,8 @@ static void read_headers(mrd__request *request, char **text)
             request->cookie = value;
         else if (strcmp(line, "Authorization") == 0)
             request->authorization = value;
+        else if (strcmp(line, "Peer") == 0) /* of this machine, over loopback */
+            request->loopback = true;
         else if (strcmp(line, "Token") == 0) /* the server's own, to reach the token checks */
             context.token = value;
     }
@@ -156,7 +213,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     /* The result's row stays: making one takes as long as a hundred inputs. */
     if (data[0] % 5 != 2 || !strstr(target, "comm-results/")) mrd__http_handle(&request, &reply);
     if (reply.status && !reply.type) abort();
+    read_streams(&reply);
     put_back(&request, &reply);
+    end_recording(&reply);
     mrd__reply_reset(&reply);
     mrd__buf_reset(&request.body);
     context.token = NULL;

@@ -134,6 +134,13 @@ static void check_folder(void)
     if (count != 2) abort();
 }
 
+/* A statement may hold the words itself: the fuzzer sees what they are compared with. */
+static bool holds_secret(const char *text, size_t size)
+{
+    static const char words[] = "the-secret-that-no-statement-sees";
+    return size > 0 && memmem(text, size, words, sizeof words - 1) != NULL;
+}
+
 static void run(mrd__str text, mrd__sql_format form)
 {
     mrd__sql_query *query = NULL;
@@ -148,8 +155,9 @@ static void run(mrd__str text, mrd__sql_format form)
     if (status != MRD_OK && !(error.code[0] && error.message[0])) abort();
     if (status != MRD_OK && error.offset > (int64_t)text.size) abort();
     if (status == MRD_OK && form == MRD__SQL_JSON) check_lines(&answer);
-    if (answer.size > 0 && memmem(answer.data, answer.size, "the-secret-that", 15) != NULL) abort();
-    if (strstr(error.message, "the-secret-that") != NULL) abort();
+    if (!holds_secret(text.data, text.size) && (holds_secret(answer.data, answer.size) ||
+                                                holds_secret(error.message, strlen(error.message))))
+        abort();
     check_folder();
     mrd__buf_reset(&answer);
 }

@@ -266,3 +266,48 @@ message("no-number", "SELECT 1", "Error\n\nLINE x: SELECT 1\n         ^")
 message("far-line", "SELECT 1", "Error\n\nLINE 99: ...SELECT 1\n             ^")
 message("no-line", "SELECT 1", "Error")
 statement("place-no-message", "SELECT 1", PLACE)
+
+// Requests: the method's byte and the target, headers, an empty line, the body.
+const http = writer("http")
+const METHODS = { GET: "2", POST: "3", DELETE: "4" }
+const ask = (name, method, target, body = "", headers = []) =>
+  http(name, `${METHODS[method]}${target}\n${headers.map((one) => `${one}\n`).join("")}\n${body}`)
+const here = ["Peer: here"]
+const wants = (type) => [`Accept: ${type}`]
+const jsonOnly = wants("application/json")
+for (const [name, target, headers] of [["list", ""], ["one", "/one"], ["none", "/none"],
+  ["hidden", "/.hidden"], ["up", "/..%2Fsessions"], ["bad-name", "/%zz"], ["report", "/one/report"],
+  ["report-html", "/one/report?format=html"], ["report-md", "/one/report?&format=md"],
+  ["report-text", "/one/report?format=text"], ["report-pdf", "/one/report?format=pdf"],
+  ["report-member", "/one/report?x=1"], ["raw", "/one/raw/1"], ["raw-0", "/one/raw/0"],
+  ["raw-99", "/one/raw/99"], ["events", "/one/events"], ["events-none", "/none/events"],
+  ["samples", "/one/samples"], ["samples-json", "/one/samples?metrics=cpu.core.pct,,x", jsonOnly],
+  ["samples-range", "/one/samples?start_ns=1&end_ns=2000000000&buckets=2", jsonOnly],
+  ["samples-half", "/one/samples?start_ns=1&buckets=2"], ["samples-back", "/one/samples?start_ns=5&end_ns=1"],
+  ["samples-buckets", "/one/samples?buckets=x"], ["samples-start", "/one/samples?start_ns=x"],
+  ["samples-member", "/one/samples?more"], ["samples-percent", "/one/samples?metrics=%z"],
+  ["samples-text", "/one/samples", wants("text/html")]])
+  ask(`session-${name}`, "GET", `/api/sessions${target}`, "", headers)
+const recordings = {
+  host: { host: true, duration_ms: 1000 }, pid: { pid: 1, every_ms: 10, publish_ms: 100 },
+  "no-pid": { pid: 2147483647 }, nothing: {}, "pid-text": { pid: "1" }, every: { host: true, every_ms: 1 },
+  "host-number": { host: 1 }, unknown: { host: true, dir: "x" }, command: { command: ["sh"] },
+  adapters: { host: true, adapters: ["id"] }, list: [1],
+}
+for (const [name, body] of Object.entries(recordings))
+  ask(`record-${name}`, "POST", "/api/sessions", JSON.stringify(body), here)
+ask("record-empty", "POST", "/api/sessions", "", here)
+ask("record-twice", "POST", "/api/sessions", '{"host":true,"host":true}', here)
+ask("record-from-elsewhere", "POST", "/api/sessions", '{"host":true}')
+for (const name of ["one", "none", "..%2Fx"]) ask(`stop-${name.replace(/\W/g, "")}`, "POST",
+  `/api/sessions/${name}/stop`)
+const queries = {
+  json: { sql: "SELECT * FROM slice", format: "json" }, csv: { sql: "SELECT 1", format: "csv" },
+  arrow: { sql: "SELECT name FROM slice" }, long: { sql: "SELECT * FROM range(100000)", format: "csv" },
+  wrong: { sql: "SELEC 1" }, insert: { sql: "INSERT INTO slice VALUES (1)" }, form: { sql: "SELECT 1",
+    format: "xml" }, number: { sql: 5 }, member: { sql: "SELECT 1", x: "y" }, list: [],
+}
+for (const [name, body] of Object.entries(queries))
+  ask(`sql-${name}`, "POST", "/api/query", JSON.stringify(body))
+for (const [name, query] of Object.entries({ trace: "?trace=1", absent: "?trace=99", word: "?trace=x",
+  other: "?t=1" })) ask(`sql-of-${name}`, "POST", `/api/query${query}`, '{"sql":"SELECT 1"}')

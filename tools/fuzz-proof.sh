@@ -22,7 +22,10 @@ door() {
     archive) echo src/ingest/archive src/ingest/inputs.c ;;
     manifest) echo src/open/manifest.c src/open/plan.c ;;
     image) echo src/model/image_read.c src/model/image_walk.c ;;
-    http) echo src/server/http.c src/server/routes.c ;;
+    http)
+        echo src/server/http.c src/server/routes.c src/server/query.c src/server/sessions.c \
+            src/server/recordings.c
+        ;;
     sim_spec) echo src/sim/spec*.c ;;
     session_line)
         echo src/session/line.c src/session/encode.c src/session/format/envelope.c \
