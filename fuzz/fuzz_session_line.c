@@ -1,8 +1,8 @@
 /* What adapters print: any bytes as the stream that `session ingest` and `record --adapter` read.
  * Every line becomes one raw record or one decode error that keeps its bytes; the records, whatever
  * they hold, go through the engine; read in other pieces, and projected once more, all comes out
- * the same; a copy of the projector, made half way, goes on as the original; and a sample has a
- * number exactly when its quality is ok.
+ * the same; a copy of the projector, made half way, goes on as the original (asked of one in four);
+ * and a sample has a number exactly when its quality is ok.
  *
  * Bits of the first byte: 1 the lines are an adapter's, which are stamped as they come, 100 ms
  * apart, with a reading of the machine and a tick of the publisher every tenth line; else they are
@@ -247,7 +247,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     project(&whole.records, &first);
     project(&pieces.records, &again);
     if (!same(&first, &again)) abort();
-    check_copy(&whole.records);
+    if (size % 4 == 0) check_copy(&whole.records); /* two projectors more take their time */
     mrd__buf_reset(&first);
     mrd__buf_reset(&again);
     mrd__buf_reset(&whole.records);

@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define RUNS_MAX 4        /* of one sweep */
 #define CHIPS_MAX 16      /* more take too long for a fuzzer */
 #define MESSAGE_MAX 65536 /* bytes */
-#define EVENTS_MAX 200000 /* errors of 90 % over many hops take their time */
+#define EVENTS_MAX 20000  /* errors of 90 % over many hops take their time */
 #define INPUT_MAX 4096
 
 static bool go_on(void *ctx, uint64_t events, double done)

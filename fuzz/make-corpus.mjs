@@ -165,6 +165,9 @@ const good = {
   "two-levels": { topology: "fat-tree-2l-l2-h2-s2", algorithm: "auto" },
   torus: { topology: "torus-3d-2x2x2", algorithm: "auto", primitive: "alltoall" },
   full: { topology: "full-4", algorithm: "direct" },
+  "longest-names": { ...graph({ name: "n".repeat(32), nodes: ["c".repeat(32), "d".repeat(32)],
+    links: [{ from: "c".repeat(32), to: "d".repeat(32) }] }), disturb: [{ link: ["c".repeat(32),
+    "d".repeat(32)], extra_latency_ns: 1 }] },
   grid: { msg_size_bytes: [1, 2], pipeline: [1, 2], topology: ["ring-2", "RING-3"] },
 }
 for (const [name, more] of Object.entries(good)) spec(`good-${name}`, more)
@@ -198,6 +201,9 @@ const wrong = {
 for (const [name, more] of Object.entries(wrong)) spec(`wrong-${name}`, more)
 for (const gone of ["primitive", "topology", "msg_size_bytes"])
   spec(`no-${gone}`, { [gone]: undefined })
+for (const [name, link] of [["first", ["n".repeat(32), "b"]], ["second", ["b", "n".repeat(32)]]])
+  sim(`longest-${name}`, JSON.stringify({ disturb: [{ link }], primitive: "allreduce",
+    algorithm: "ring", topology: "ring-2", msg_size_bytes: 1 }))
 sim("no-json", '{"primitive":')
 sim("twice", '{"primitive":"allreduce","primitive":"p2p"}')
 sim("list", "[1]")

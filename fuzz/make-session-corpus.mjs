@@ -156,6 +156,9 @@ for (const name of ["frames-of-a-second", "connections", "gauges", "an-ended-str
   session_line(`live-${name}`, text(ingested[name]))
 for (const [name, lines] of Object.entries(texts))
   session_line(name, lines.map((one) => JSON.stringify(one)).join("\n") + "\n")
+for (const member of ["sourceId", "kind", "clockDomain", "schemaId"])
+  session_line(`longest-${member}`, JSON.stringify({ sourceId: "s", kind: "k",
+    [member]: "n".repeat(255) }) + "\n")
 session_line("unended", JSON.stringify(cpu(1, 0)))
 session_line("cut", JSON.stringify(cpu(1, 0)).slice(0, 60))
 session_line("empty-lines", "\n\n\r\n" + JSON.stringify(cpu(1, 0)) + "\r\n\n")
