@@ -66,7 +66,7 @@ static const char session_text[] =
 
 static void make_session(void)
 {
-    char lines[64], sessions[64], one[64];
+    char lines[64], sessions[64], one[80];
     mrd_record_result result;
     snprintf(lines, sizeof lines, "%s/lines", folder);
     snprintf(sessions, sizeof sessions, "%s/sessions", folder);
@@ -105,7 +105,7 @@ static void open_once(void)
 /* A recording that was started is ended, and its folder removed. */
 static void end_recording(const mrd__reply *reply)
 {
-    char name[40], path[128];
+    char name[40], path[160];
     pid_t child;
     if (reply->status != 201 || sscanf(reply->body.data, "{\"name\":\"%36[0-9a-f-]\"}", name) != 1)
         return;
