@@ -32,6 +32,12 @@ static size_t take_digits(scan *s, uint64_t *value)
                                       100000, 1000000, 10000000, 100000000};
     const char *from = s->at;
     uint64_t sum = 0;
+    if (s->end - from >= 2 && (unsigned char)(from[0] - '0') <= 9 &&
+        (unsigned char)(from[1] - '0') > 9) { /* flags and generations: many have one */
+        *value = (unsigned char)(from[0] - '0');
+        s->at++;
+        return 1;
+    }
     while (s->end - s->at >= 8) {
         uint32_t eight;
         unsigned count = mrd__json_eight_digits(s->at, &eight);

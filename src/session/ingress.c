@@ -103,7 +103,15 @@ static mrd__ring_slot *reserve(mrd__recording *recording, size_t promised, mrd__
     in->size = (uint32_t)size;
     in->type = type;
     in->sequence = recording->reserved;
-    return mrd__ring_put(&recording->ring, promised, mrd__record_space(size));
+    mrd__ring_slot *slot = mrd__ring_put(&recording->ring, promised, mrd__record_space(size));
+    atomic_store_explicit(&recording->next, recording->ring.tail, memory_order_relaxed);
+    return slot;
+}
+
+void mrd__recording_expect(const mrd__recording *recording, size_t before, size_t size)
+{
+    uint64_t next = atomic_load_explicit(&recording->next, memory_order_relaxed);
+    mrd__ring_expect(&recording->ring, next + before, mrd__record_space(size));
 }
 
 static void wake_if_half(mrd__recording *recording)

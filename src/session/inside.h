@@ -58,6 +58,7 @@ struct mrd__recording {
     uint64_t written, synced, bytes, sync_failures;
     uint32_t segment;
 
+    _Atomic uint64_t next; /* ring.tail, for hints without the lock */
     _Atomic uint32_t idle; /* the writer sleeps until it is woken */
 
     pthread_mutex_t writing; /* held by whoever steps the log: the thread, or pump and finish */

@@ -132,6 +132,7 @@ mrd_status mrd__live_flush(mrd__live *live, mrd_error *error)
     mrd_status status = to_writer(live, &refused, error);
     if (status == MRD_OK && !refused) status = to_engine(live, error);
     live->pending.count = 0;
+    live->space = 0;
     mrd__buf_clear(&live->payloads);
     return status;
 }
@@ -140,6 +141,8 @@ mrd_status mrd__live_flush(mrd__live *live, mrd_error *error)
 static mrd_status put(mrd__live *live, mrd__record_type type, size_t from, mrd_error *error)
 {
     mrd__pending pending = {.type = type, .size = (uint32_t)(live->payloads.size - from)};
+    mrd__recording_expect(live->recording, live->space, pending.size);
+    live->space += mrd__record_space(pending.size);
     mrd__vec_push(&live->pending, pending);
     bool wait = live->batched && live->payloads.size < MRD__LIVE_BATCH_BYTES;
     return wait ? MRD_OK : mrd__live_flush(live, error);

@@ -23,6 +23,7 @@ typedef struct mrd__live {
     mrd__derived *domain, *metrics;
     mrd__buf payloads, texts;       /* of `pending`; scratch */
     MRD__VEC(mrd__pending) pending; /* not yet given to the writer */
+    size_t space;                   /* bytes that these take in the ingress */
     bool batched;                   /* they may wait for each other (see mrd__live_flush) */
     uint64_t wait_ns;               /* as above; create sets the first */
     uint64_t refused;               /* readings that found no room */

@@ -104,6 +104,10 @@ MRD_MUST_CHECK mrd_status mrd__recording_append_many(mrd__recording *recording,
                                                      const void *payloads, uint64_t wait_ns,
                                                      mrd_error *error);
 
+/* A hint while records for append_many are made: one of `size` bytes comes with it, behind others
+ * that take `before` bytes in the ingress. */
+void mrd__recording_expect(const mrd__recording *recording, size_t before, size_t size);
+
 /* ---- Progress ---- */
 
 typedef struct mrd__recording_state {

@@ -58,10 +58,12 @@ bool mrd__ring_promise(mrd__ring *ring, size_t bytes)
 
 /* The writer's core had this memory last, a ring ago: each line takes as long to come as a record
  * to be made, so they are asked for some records before. */
-static void fetch(const uint8_t *at, size_t bytes)
+void mrd__ring_expect(const mrd__ring *ring, uint64_t at, size_t bytes)
 {
+    const uint8_t *from = ring->base + at % ring->size; /* what is past the end is there as well */
+    if (bytes > AHEAD) bytes = AHEAD;
     for (size_t i = 0; i < bytes; i += LINE)
-        __builtin_prefetch(at + AHEAD + i, 1);
+        __builtin_prefetch(from + i, 1);
 }
 
 /* The pages up to there, a piece at a time: short sessions take few of them. */
@@ -83,6 +85,6 @@ mrd__ring_slot *mrd__ring_put(mrd__ring *ring, size_t promised, size_t bytes)
     mrd__ring_slot *slot = mrd__ring_at(ring, ring->tail);
     if (ring->paged < ring->size) page_in(ring, (size_t)(ring->tail % ring->size) + bytes);
     ring->tail += bytes;
-    fetch((const uint8_t *)slot, bytes < AHEAD ? bytes : AHEAD);
+    mrd__ring_expect(ring, ring->tail + AHEAD, bytes);
     return slot;
 }

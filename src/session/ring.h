@@ -40,6 +40,8 @@ void mrd__ring_reset(mrd__ring *ring); /* accepts zeroed */
 bool mrd__ring_promise(mrd__ring *ring, size_t bytes);
 /* Turn a promise of `promised` bytes into a slot of `bytes` (at most as many). */
 mrd__ring_slot *mrd__ring_put(mrd__ring *ring, size_t promised, size_t bytes);
+/* A hint that `bytes` from byte `at` ever put in on are soon filled. */
+void mrd__ring_expect(const mrd__ring *ring, uint64_t at, size_t bytes);
 static inline size_t mrd__ring_used(const mrd__ring *ring)
 {
     return (size_t)(ring->tail - ring->head);

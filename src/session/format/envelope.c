@@ -113,6 +113,18 @@ static void take_numbers(mrd__envelope *e, const uint8_t *head)
     e->role = head[3];
 }
 
+/* The names lie one behind the other up to byte `end`. */
+static mrd_status check_names(mrd__str in, size_t end, mrd__str *const texts[4], mrd_error *error)
+{
+    if (memchr(in.data + MRD__ENVELOPE_HEAD, '\0', end - MRD__ENVELOPE_HEAD) == NULL) return MRD_OK;
+    size_t i = 0;
+    while (memchr(texts[i]->data, '\0', texts[i]->size) == NULL)
+        i++;
+    return mrd__fail(error, MRD_ERR_FORMAT, "bad_envelope",
+                     "a name at byte %zu of the envelope holds a NUL",
+                     (size_t)(texts[i]->data - in.data));
+}
+
 mrd_status mrd__envelope_decode(mrd__envelope *e, mrd__str in, mrd_error *error)
 {
     const uint8_t *head = (const uint8_t *)in.data;
@@ -123,11 +135,9 @@ mrd_status mrd__envelope_decode(mrd__envelope *e, mrd__str in, mrd_error *error)
         if (head[4 + i] > in.size - at)
             return bad(error, 4 + i, "size of a text", head[4 + i], in.size - at);
         *texts[i] = (mrd__str){in.data + at, head[4 + i]};
-        if (memchr(in.data + at, '\0', head[4 + i]) != NULL)
-            return mrd__fail(error, MRD_ERR_FORMAT, "bad_envelope",
-                             "a name at byte %zu of the envelope holds a NUL", at);
         at += head[4 + i];
     }
+    MRD__TRY(check_names(in, at, texts, error));
     e->bytes = (mrd__str){in.data + at, in.size - at};
     size_t from = mrd__get32(head + 8), size = mrd__get32(head + 12);
     if (from > e->bytes.size) return bad(error, 8, "payload's place", from, e->bytes.size);
