@@ -1,7 +1,8 @@
 /* Ingest of sessions below the command line: envelopes offered to the ingress, no text to be read.
  *
  * usage: bench_session FOLDER [quick|full] [1|2|3|4]
- * FOLDER must exist; sessions are made in it, FOLDER/s1 and so on, and stay. A number: that row only.
+ * FOLDER must exist; sessions are made in it, FOLDER/s1 and so on, and stay. With a number only
+ * that row is run.
  *
  *   raw      ingress, writer, segments, seal: what the log alone carries
  *   whole    the same and events, samples, report: a recording as it is

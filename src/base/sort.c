@@ -66,18 +66,67 @@ mrd__sort_key *mrd__radix_sort(mrd__sort_key *keys, mrd__sort_key *other, size_t
 
 /* The bits of a double compare like an unsigned number when the sign bit of positive ones and all
  * bits of negative ones are turned. Measured values share most digits, which cost nothing. */
+static void number_pass(const uint64_t *from, uint64_t *to, size_t count, uint32_t shift)
+{
+    size_t start[DIGITS] = {0};
+    for (size_t i = 0; i < count; i++)
+        start[from[i] >> shift & (DIGITS - 1)]++;
+    size_t sum = 0;
+    for (uint32_t d = 0; d < DIGITS; d++) {
+        size_t own = start[d];
+        start[d] = sum;
+        sum += own;
+    }
+    for (size_t i = 0; i < count; i++)
+        to[start[from[i] >> shift & (DIGITS - 1)]++] = from[i];
+}
+
+static void sort_few(uint64_t *keys, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        uint64_t own = keys[i];
+        size_t at = i;
+        for (; at > 0 && keys[at - 1] > own; at--)
+            keys[at] = keys[at - 1];
+        keys[at] = own;
+    }
+}
+
+/* Returns keys or other, as mrd__radix_sort; differ: the bits that not all keys share. */
+static uint64_t *sort_numbers(uint64_t *keys, uint64_t *other, size_t count, uint64_t differ)
+{
+    if (count <= SMALL) {
+        sort_few(keys, count);
+        return keys;
+    }
+    for (uint32_t shift = 0; shift < 64; shift += DIGIT_BITS) {
+        if ((differ >> shift & (DIGITS - 1)) == 0) continue;
+        number_pass(keys, other, count, shift);
+        uint64_t *swap = keys;
+        keys = other;
+        other = swap;
+    }
+    return keys;
+}
+
+/* Numbers of equal bits are alike: no index keeps their order. */
 void mrd__sort_doubles(double *values, size_t count)
 {
     if (count < 2) return;
-    mrd__sort_key *room = mrd__new_array(mrd__sort_key, 2 * count);
+    uint64_t *room = mrd__alloc(2 * count * sizeof *room);
+    uint64_t all = UINT64_MAX, any = 0;
+    bool sorted = true;
     for (size_t i = 0; i < count; i++) {
         uint64_t bits;
         memcpy(&bits, &values[i], sizeof bits);
-        room[i].key = (bits & SIGN) != 0 ? ~bits : bits | SIGN;
+        room[i] = (bits & SIGN) != 0 ? ~bits : bits | SIGN;
+        all &= room[i];
+        any |= room[i];
+        sorted = sorted && (i == 0 || room[i - 1] <= room[i]);
     }
-    const mrd__sort_key *sorted = mrd__radix_sort(room, room + count, count);
-    for (size_t i = 0; i < count; i++) {
-        uint64_t bits = (sorted[i].key & SIGN) != 0 ? sorted[i].key & ~SIGN : ~sorted[i].key;
+    const uint64_t *keys = sorted ? room : sort_numbers(room, room + count, count, all ^ any);
+    for (size_t i = 0; i < count && !sorted; i++) {
+        uint64_t bits = (keys[i] & SIGN) != 0 ? keys[i] & ~SIGN : ~keys[i];
         memcpy(&values[i], &bits, sizeof bits);
     }
     mrd__free(room);

@@ -20,7 +20,7 @@ static inline uint64_t mrd__sort_signed(int64_t value)
  * Returns keys or other: where the result lies. Digits that all keys share cost nothing. */
 mrd__sort_key *mrd__radix_sort(mrd__sort_key *keys, mrd__sort_key *other, size_t count);
 
-/* Ascending; no NaN among them. Takes four times as much memory again while it runs. Any thread. */
+/* Ascending; no NaN among them. Takes twice as much memory again while it runs. Any thread. */
 void mrd__sort_doubles(double *values, size_t count);
 
 #endif

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #define FLUSH_BYTES ((size_t)256 << 10) /* stays in the second cache until it is written */
+#define BEGIN_BYTES ((size_t)1 << 20)   /* brought on its way to the disk at once: few requests */
 
 void mrd__derived_bytes_begin(mrd__derived_bytes *derived, mrd__file_kind kind,
                               const uint8_t uuid[16])
@@ -55,7 +56,11 @@ static mrd_status write_out(mrd__derived *derived, mrd__buf *bytes, mrd_error *e
     mrd_status status =
         mrd__files_write(files, derived->fd, bytes->data, bytes->size, NULL, derived->path, error);
     /* Finishing has less to wait for. */
-    if (files->begin_sync != NULL) files->begin_sync(files->ctx, derived->fd);
+    derived->unbegun += bytes->size;
+    if (files->begin_sync != NULL && derived->unbegun >= BEGIN_BYTES) {
+        files->begin_sync(files->ctx, derived->fd);
+        derived->unbegun = 0;
+    }
     mrd__buf_clear(bytes);
     return status;
 }

@@ -17,6 +17,7 @@ struct mrd__derived {
     mrd__buf bytes; /* not yet handed over */
     uint32_t chain;
     mrd__sha256 hash;
+    size_t unbegun;    /* bytes written since the disk was last told to begin */
     mrd_status status; /* the first failure, kept */
     mrd_error why;
     bool closed;
