@@ -135,7 +135,7 @@ static void compare(const mrd__store *store, const mrd__store *whole, bool verif
     check_store(store);
     compare_events(store->events, whole->events);
     for (uint64_t i = 0; verified && store->events != NULL && i < whole->events->count; i++)
-        if (memcmp(&store->events->time[i], &whole->events->time[i], sizeof(double)) != 0) abort();
+        if (store->events->time[i] != whole->events->time[i]) abort();
     if (store->slices.count != whole->slices.count || store->track_count != whole->track_count ||
         store->string_count != whole->string_count || store->flow_count != whole->flow_count)
         abort();
