@@ -4,6 +4,8 @@
 
 #include "open/sealing.h"
 
+#include <stdalign.h>
+
 typedef struct mrd__group_key { /* of counters and async; compared as bytes, no padding */
     uint32_t kind, file, process, thread, category, name, id, scope, old;
 } mrd__group_key;
@@ -22,7 +24,8 @@ typedef struct mrd__span_times { /* of the facts of one kind in file order */
 } mrd__span_times;
 
 typedef struct mrd__span {
-    size_t first, end; /* chunks */
+    alignas(128) size_t first; /* chunks; neighbours share no pair of cache lines */
+    size_t end;
     uint32_t fixed;    /* groups by slot: threads, their instants, processes' instants, global;
                           then slices, instants and samples of each described track */
     uint32_t *count;   /* [fixed] */
