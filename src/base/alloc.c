@@ -110,23 +110,20 @@ char *mrd__strndup(const char *text, size_t size)
 
 /* ---- Pages ---- */
 
+/* Whole huge pages from half a one on: the kernel puts a mapping on a huge page's border only when
+ * its size is a whole number of them, and the last one costs less than the small ones of a part. */
 static size_t whole_pages(size_t size)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    if (size > SIZE_MAX - HUGE_PAGE) exhausted(size);
+    size_t page = size >= HUGE_FROM ? HUGE_PAGE : (size_t)sysconf(_SC_PAGESIZE);
     return (size + page - 1) & ~(page - 1);
 }
 
-/* The kernel puts a mapping on a huge page's border only when its size is a whole number of
- * them: what is too much goes back at once. */
 static void *map_pages(size_t size)
 {
-    if (size > SIZE_MAX - HUGE_PAGE) exhausted(size);
-    size_t wanted = whole_pages(size), mapped = wanted;
-    if (size >= HUGE_FROM) mapped = (size + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
-    char *block = mmap(NULL, mapped, PROT_READ | PROT_WRITE,
+    char *block = mmap(NULL, whole_pages(size), PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (block == MAP_FAILED) exhausted(size);
-    if (mapped > wanted) (void)munmap(block + wanted, mapped - wanted);
     return block;
 }
 
@@ -138,7 +135,7 @@ static void unmap_pages(void *block, size_t size)
 
 void *mrd__pages_alloc(size_t size)
 {
-    return size == 0 ? NULL : advise(map_pages(size), size);
+    return size == 0 ? NULL : advise(map_pages(size), whole_pages(size));
 }
 
 void *mrd__pages_reserve(size_t size)

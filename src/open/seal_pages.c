@@ -1,4 +1,5 @@
 /* Large memory of sealing, asked for so that its pages come cheap. */
+#include "base/assert.h"
 #include "base/os.h"
 #include "open/sealing.h"
 
@@ -48,14 +49,28 @@ void *mrd__seal_pages(uint32_t workers, size_t size)
     return block.data;
 }
 
+void mrd__points_lend(mrd__point_list *list, const mrd__point_list *lender, size_t first,
+                      size_t count)
+{
+    mrd__assert(list->data == NULL && first + count <= lender->capacity);
+    *list = (mrd__point_list){.lent = true, .capacity = count};
+    if (count > 0) list->data = lender->data + first;
+}
+
+static void give_points(mrd__point_list *list)
+{
+    if (!list->lent) mrd__pages_give(list->data, list->capacity * sizeof *list->data);
+}
+
 void mrd__points_reserve(mrd__point_list *list, size_t count)
 {
     if (count <= list->capacity) return;
     mrd__flow_point *data = mrd__pages_take(count * sizeof *data);
     if (list->count > 0) memcpy(data, list->data, list->count * sizeof *data);
-    mrd__pages_give(list->data, list->capacity * sizeof *list->data);
+    give_points(list);
     list->data = data;
     list->capacity = count;
+    list->lent = false;
 }
 
 void mrd__points_push(mrd__point_list *list, mrd__flow_point point)
@@ -67,6 +82,6 @@ void mrd__points_push(mrd__point_list *list, mrd__flow_point point)
 
 void mrd__points_reset(mrd__point_list *list)
 {
-    mrd__pages_give(list->data, list->capacity * sizeof *list->data);
+    give_points(list);
     *list = (mrd__point_list){0};
 }

@@ -64,10 +64,12 @@ static void cut_spans(mrd__sealing *seal, mrd__spans *spans)
     spans->fixed = mrd__fixed_own(seal) + 3 * (uint32_t)seal->own_tracks.count;
     size_t chunk = 0;
     uint64_t flows = flow_events(seal);
+    uint64_t points = (flows + flows / 16) / count;
+    mrd__points_reserve(&seal->points, points * count);
     for (uint32_t s = 0; s < count; s++) {
         mrd__span *span = &spans->data[s];
         span_init(seal, span, spans->fixed);
-        mrd__points_reserve(&span->points, flows / count + flows / 16 / count);
+        mrd__points_lend(&span->points, &seal->points, s * points, points);
         span->first = chunk;
         uint64_t until = seal->facts * (s + 1) / count;
         while (chunk < seal->chunks.count &&
@@ -98,25 +100,28 @@ static bool times_sorted(const mrd__spans *spans, size_t member)
     return sorted;
 }
 
+/* Where they were written to, unless one span had more than its part of that. */
 static void join_points(mrd__sealing *seal, mrd__spans *spans)
 {
-    mrd__point_list *all = &seal->points;
-    if (spans->count == 1) {
-        *all = spans->data[0].points;
-        spans->data[0].points = (mrd__point_list){0};
-        return;
-    }
+    mrd__point_list *all = &seal->points, moved = {0};
     size_t count = 0;
-    for (uint32_t s = 0; s < spans->count; s++)
+    bool fits = true;
+    for (uint32_t s = 0; s < spans->count; s++) {
         count += spans->data[s].points.count;
-    mrd__points_reserve(all, count);
+        fits = fits && spans->data[s].points.lent;
+    }
+    if (!fits) mrd__points_reserve(&moved, count);
+    mrd__point_list *into = fits ? all : &moved;
     for (uint32_t s = 0; s < spans->count; s++) {
         mrd__point_list *own = &spans->data[s].points;
         if (own->count > 0)
-            memcpy(all->data + all->count, own->data, own->count * sizeof *own->data);
-        all->count += own->count;
+            memmove(into->data + into->count, own->data, own->count * sizeof *own->data);
+        into->count += own->count;
         mrd__points_reset(own);
     }
+    if (fits) return;
+    mrd__points_reset(all);
+    *all = moved;
 }
 
 static void join_lists(mrd__sealing *seal, mrd__spans *spans)

@@ -102,7 +102,12 @@ typedef struct mrd__meta { /* a metadata fact */
 typedef struct mrd__point_list {
     mrd__flow_point *data;
     size_t count, capacity;
+    bool lent; /* the memory is another list's */
 } mrd__point_list;
+/* Let an empty list write to count points from first on of another's memory, as long as they
+ * suffice. The lender lives longer. */
+void mrd__points_lend(mrd__point_list *list, const mrd__point_list *lender, size_t first,
+                      size_t count);
 void mrd__points_reserve(mrd__point_list *list, size_t count);
 void mrd__points_push(mrd__point_list *list, mrd__flow_point point);
 void mrd__points_reset(mrd__point_list *list);
