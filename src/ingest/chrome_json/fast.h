@@ -25,4 +25,9 @@ mrd__cj_scan mrd__cj_scan_32(const char *data, size_t from, size_t to, bool esca
 /* The same byte by byte: the oracle of the scan. */
 mrd__cj_scan mrd__cj_scan_plain(const char *data, size_t from, size_t to, bool escaped);
 
+/* The first byte of text[0..limit) that looks like the '{' of an event, SIZE_MAX without one; text
+ * is looked at up to size. before: the byte before it that is no blank, or a blank. A guess: the
+ * caller checks it. */
+size_t mrd__cj_guess_event(const char *text, size_t size, size_t limit, char before);
+
 #endif

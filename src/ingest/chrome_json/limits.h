@@ -34,6 +34,10 @@
 #define MRD__CJ_TICK ((size_t)8 << 20)
 /* Below this size a file is read by one thread: starting others costs more than they save. */
 #define MRD__CJ_PARALLEL_MIN ((size_t)1 << 20)
+/* Blanks before a chunk that are looked through for the comma of its first event. */
+#define MRD__CJ_MAX_BLANKS ((size_t)256)
+/* How far behind its chunk the "ph" of a guessed event may stand: screenshots in args have 100 KB. */
+#define MRD__CJ_GUESS_AHEAD ((size_t)1 << 20)
 /* A border inside a longer run of backslashes is left to the serial reader. */
 #define MRD__CJ_MAX_BACKSLASHES ((size_t)64 << 10)
 

@@ -4,17 +4,18 @@
  *   chunk            i             border         i+1          border
  *
  * A worker takes the next chunk, copies it (a mapped page costs more to touch for the first time
- * than to copy), and
- *   1. scans it for what it does to quote state and depth (scan.c): with the scans of the chunks
- *      before it that gives the state at its border. Where another worker owes one of those, this
- *      one makes it too; nobody waits for anybody.
- *   2. finds the first event that begins in it (depth 0, outside strings: exact, not a guess) and
- *      parses from there to the first event that begins behind it.
+ * than to copy), guesses which is the first event that begins in it (guess.c), and parses from there
+ * to the first event that begins behind it.
  *
  * When all are done, the chunks are walked in order: one is accepted when the one before ended
  * exactly where it begins. By induction accepted chunks are what the serial reader would read. The
  * first chunk that does not fit, or that met an error, the end of the array or the end of the text,
- * ends it; chunks behind that are taken back, and the serial reader goes on there. */
+ * ends it; chunks behind that are taken back, and the serial reader goes on there.
+ *
+ * Where only a guess was wrong, a second pass goes on from there and knows its borders: a worker
+ * first scans its chunk for what it does to quote state and depth (scan.c), and with the scans of
+ * the chunks before it has the state at its border. Where another worker owes one of those, this
+ * one makes it too; nobody waits for anybody. */
 #include "ingest/chrome_json/parallel.h"
 #include "base/assert.h"
 #include "ingest/chrome_json/fast.h"
@@ -36,15 +37,18 @@ enum {
 typedef struct piece {
     atomic_llong depth; /* known with state */
     atomic_int state;
-    bool read;
+    atomic_bool read; /* what follows is there */
     mrd__cj_stop stop;
     size_t start, end; /* where parsing began (NOWHERE: no event begins here) and ended */
 } piece;
 
 typedef struct shared {
     const mrd__cj_parallel_options *options;
-    bool scans; /* else one worker goes on where it stopped */
-    int source; /* to copy from, -1 */
+    uint64_t first_order;
+    uint32_t workers;
+    bool scans;   /* or guesses; else one worker goes on where it stopped */
+    bool guesses; /* where events begin */
+    int source;   /* to copy from, -1 */
     const char *data;
     size_t size, from, count;
     piece *pieces;
@@ -151,13 +155,39 @@ static bool is_known(const shared *s, size_t index)
     return atomic_load_explicit(&s->pieces[index].state, memory_order_acquire) != UNKNOWN;
 }
 
+/* The last byte before a chunk that is no blank; a long run of them is none. */
+static char byte_before(const shared *s, const hand *h, size_t index)
+{
+    size_t at = begin_of(s, index);
+    if (h->owner == index + 1 && h->copy[-1] > ' ')
+        return h->copy[-1]; /* the map stays untouched */
+    for (size_t n = 0; n < MRD__CJ_MAX_BLANKS && at > s->from; n++)
+        if (s->data[--at] > ' ') return s->data[at];
+    return ' ';
+}
+
+static size_t guess_start(const shared *s, const hand *h, size_t index)
+{
+    size_t begin = begin_of(s, index), chunk = border_of(s, index) - begin;
+    char before = byte_before(s, h, index);
+    size_t at = NOWHERE;
+    if (h->owner == index + 1) at = mrd__cj_guess_event(h->copy, h->size, chunk, before);
+    if (at == NOWHERE) { /* its "ph" may stand further behind than what was copied */
+        size_t size = s->size - begin;
+        if (size > chunk + MRD__CJ_GUESS_AHEAD) size = chunk + MRD__CJ_GUESS_AHEAD;
+        at = mrd__cj_guess_event(s->data + begin, size, chunk, before);
+    }
+    return at == NOWHERE ? NOWHERE : begin + at;
+}
+
 /* Where parsing of a chunk begins. One worker alone goes on where it stopped. */
 static size_t find_start(shared *s, const hand *h, size_t index)
 {
     if (index == 0) {
-        if (s->scans && s->count > 1) pass_state(s, h, 0);
+        if (s->scans && !s->guesses && s->count > 1) pass_state(s, h, 0);
         return s->from;
     }
+    if (s->guesses) return guess_start(s, h, index);
     if (!s->scans) return h->next < border_of(s, index) ? h->next : NOWHERE;
     size_t known = index;
     while (!is_known(s, known))
@@ -195,20 +225,29 @@ static mrd__cj_stop read_events(const shared *s, hand *h, size_t index, size_t *
     return mrd__cj_read_elements(core, s->data, s->size, at, border);
 }
 
+/* A wrong guess, which makes all that is behind it worthless; seen by who reads the later of both. */
+static bool misfit(piece *one, piece *next)
+{
+    return atomic_load(&one->read) && atomic_load(&next->read) && one->start != NOWHERE &&
+           next->start != NOWHERE && one->end != next->start;
+}
+
 static void read_chunk(shared *s, hand *h, size_t index)
 {
     piece *own = &s->pieces[index];
     fetch(s, h, index);
     size_t at = own->start = find_start(s, h, index);
-    mrd__shard_chunk(h->core.out.shard, s->options->first_order + index);
-    own->read = true;
+    mrd__shard_chunk(h->core.out.shard, s->first_order + index);
     own->stop = MRD__CJ_REACHED;
     if (at != NOWHERE) {
         own->stop = read_events(s, h, index, &at);
         h->next = at;
     }
     own->end = at;
+    atomic_store(&own->read, true);
     if (own->stop != MRD__CJ_REACHED) lower_last(s, index);
+    if (s->guesses && index > 0 && misfit(own - 1, own)) lower_last(s, index - 1);
+    if (s->guesses && index + 1 < s->count && misfit(own, own + 1)) lower_last(s, index);
 }
 
 static void report(shared *s, size_t index, uint64_t *last)
@@ -246,10 +285,12 @@ static void work(void *ctx, uint32_t worker)
     mrd__free(h);
 }
 
-/* Walk the chunks in order; returns how many are accepted. */
-static size_t judge(const shared *s, mrd__cj_parallel_result *result)
+/* Walk the chunks in order; returns how many are accepted. *ended: the last of them was the last
+ * that can be read. */
+static size_t judge(const shared *s, mrd__cj_parallel_result *result, bool *ended)
 {
     size_t expected = s->from;
+    *ended = false;
     for (size_t i = 0; i < s->count; i++) {
         const piece *p = &s->pieces[i];
         result->at = expected;
@@ -258,44 +299,59 @@ static size_t judge(const shared *s, mrd__cj_parallel_result *result)
         if (!p->read || p->start != expected) return i;
         result->at = expected = p->end;
         result->closed = p->stop == MRD__CJ_CLOSED;
-        if (p->stop != MRD__CJ_REACHED) return i + 1;
+        *ended = p->stop != MRD__CJ_REACHED;
+        if (*ended) return i + 1;
     }
     return s->count;
 }
 
-static void take_back(const shared *s, uint32_t workers, size_t accepted,
-                      mrd__cj_parallel_result *result)
+static void take_back(const shared *s, size_t accepted, mrd__cj_parallel_result *result)
 {
     for (size_t i = accepted; i < s->count; i++) {
         const piece *p = &s->pieces[i];
         if (p->read && p->start != NOWHERE && s->data[p->start] == '{') result->rejected++;
     }
-    for (uint32_t w = 0; w < workers; w++) {
+    for (uint32_t w = 0; w < s->workers; w++) {
         if (s->shards[w] != NULL)
-            mrd__shard_discard_from(s->shards[w], s->options->first_order + accepted, result->at);
+            mrd__shard_discard_from(s->shards[w], s->first_order + accepted, result->at);
     }
+}
+
+/* All chunks from result->at on. False when it ended for a wrong guess. */
+static bool read_chunks(shared *s, bool guesses, mrd__cj_parallel_result *result)
+{
+    const mrd__cj_parallel_options *options = s->options;
+    s->from = result->at;
+    s->count = (s->size - s->from + options->chunk - 1) / options->chunk;
+    if (s->count == 0) return true;
+    s->first_order = result->next_order;
+    result->next_order += s->count;
+    s->workers = options->threads < s->count ? options->threads : (uint32_t)s->count;
+    s->scans = s->workers > 1 || options->always_scan;
+    s->guesses = guesses && s->workers > 1;
+    s->pieces = mrd__new_array(piece, s->count);
+    s->shards = mrd__new_array(mrd__shard *, s->workers);
+    atomic_store(&s->pieces[0].state, OUTSIDE);
+    atomic_store(&s->next, 0);
+    atomic_store(&s->last, s->count - 1);
+    mrd__parallel(s->workers, work, s);
+    result->cancelled = atomic_load(&s->cancelled);
+    bool ended;
+    size_t accepted = judge(s, result, &ended);
+    take_back(s, accepted, result);
+    mrd__free(s->shards);
+    mrd__free(s->pieces);
+    return !s->guesses || ended || accepted == s->count || result->cancelled;
 }
 
 mrd__cj_parallel_result mrd__cj_read_parallel(const mrd__cj_parallel_options *options,
                                               const char *data, size_t size, size_t at)
 {
     mrd__assert(options->chunk > 0 && at <= size);
-    shared s = {.options = options, .data = data, .size = size, .from = at};
-    s.count = (size - at + options->chunk - 1) / options->chunk;
-    mrd__cj_parallel_result result = {.at = at, .next_order = options->first_order + s.count};
-    if (s.count == 0) return result;
-    uint32_t workers = options->threads < s.count ? options->threads : (uint32_t)s.count;
-    s.scans = workers > 1 || options->always_scan;
-    s.pieces = mrd__new_array(piece, s.count);
-    s.shards = mrd__new_array(mrd__shard *, workers);
-    atomic_store(&s.pieces[0].state, OUTSIDE);
-    atomic_store(&s.last, s.count - 1);
+    shared s = {.options = options, .data = data, .size = size};
+    mrd__cj_parallel_result result = {.at = at, .next_order = options->first_order};
     s.source = options->map != NULL ? mrd__map_source(options->map) : -1;
-    mrd__parallel(workers, work, &s);
+    if (!read_chunks(&s, !options->always_scan, &result)) (void)read_chunks(&s, false, &result);
     mrd__map_source_close(s.source);
-    result.cancelled = atomic_load(&s.cancelled);
-    take_back(&s, workers, judge(&s, &result), &result);
-    mrd__free(s.shards);
-    mrd__free(s.pieces);
     return result;
 }

@@ -15,8 +15,8 @@ typedef struct mrd__cj_parallel_options {
     const char *path; /* for progress */
     /* Of the text, to copy chunks from instead of touching what is mapped; may be NULL. */
     const mrd__map *map;
-    /* One worker alone knows where a chunk begins: where the one before ended. This makes it scan
-     * all the same, for tests of the scan. */
+    /* One worker alone knows where a chunk begins: where the one before ended; several guess. This
+     * makes one and several scan instead, for tests of the scan. */
     bool always_scan;
 } mrd__cj_parallel_options;
 
@@ -25,8 +25,8 @@ typedef struct mrd__cj_parallel_result {
     bool closed; /* the array's bracket lies right before at */
     bool cancelled;
     uint64_t next_order;
-    uint64_t rejected; /* chunks whose events were parsed for nothing: behind a syntax error or
-                          behind the end of the array */
+    uint64_t rejected; /* chunks whose events were parsed for nothing: behind a syntax error, the
+                          end of the array or a wrong guess */
 } mrd__cj_parallel_result;
 
 /* Read elements from data[at] on; data is followed by MRD__MAP_SLACK zero bytes. What was read up

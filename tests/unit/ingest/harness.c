@@ -152,6 +152,10 @@ void check_all_ways(const char *name, mrd__str text)
         check_way(name, text, how, &want);
         how.copied = false;
         check_way(name, text, how, &want);
+        how.scan = false; /* several guess where events begin */
+        check_way(name, text, how, &want);
+        how.copied = true;
+        check_way(name, text, how, &want);
     }
     mrd__buf_reset(&want);
 }
