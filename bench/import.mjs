@@ -5,7 +5,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { readFileSync, writeFileSync } from "node:fs";
-import { best, run, table, workFolder } from "./lib.mjs";
+import { best, byTurns, percentile, run, table, workFolder } from "./lib.mjs";
 
 const [program, size = "quick"] = process.argv.slice(2);
 const folder = workFolder();
@@ -27,16 +27,40 @@ function infoOf(path) {
   return JSON.parse(run(program, ["info", "--json", path]).stdout);
 }
 
+/** Two programs with the same arguments at the same time: ms until both are done. */
+function pair(args) {
+  return run("sh", ["-c", '"$@" >/dev/null & "$@" >/dev/null; wait', "sh", program, ...args]).ms;
+}
+
+/** The file by all threads, by one, and by two programs of one thread each at the same time, which
+ * tells what the machine's second processor is worth to work that shares nothing. */
+function threadRatios(path, rounds) {
+  const single = ["info", "--json", "--threads", "1", path];
+  const [begin, all, one, beginBoth, both] = byTurns(rounds, [
+    () => run(program, ["--version"]).ms,
+    () => run(program, ["info", "--json", path]).ms,
+    () => run(program, single).ms,
+    () => pair(["--version"]),
+    () => pair(single),
+  ]);
+  const shares = [0, 0.5];
+  const net = (times, start, share) => percentile(times, share) - percentile(start, share);
+  return {
+    ours: net(all, begin, 0),
+    ratio: shares.map((k) => (net(one, begin, k) / net(all, begin, k)).toFixed(2)).join(", "),
+    apart: shares.map((k) => (2 * net(one, begin, k) / net(both, beginBoth, k)).toFixed(2)).join(", "),
+  };
+}
+
 /** The trace of a JSON file, converted. */
 function protobufRow(json, rounds) {
   const path = json.replace(/json$/, "pftrace");
   run(program, ["convert", json, path]);
   const bytes = statSync(path).size;
-  const ours = best(rounds, () => run(program, ["info", "--json", path]).ms) - start;
-  const one = best(rounds, () => run(program, ["info", "--json", "--threads", "1", path]).ms) - start;
+  const { ours, ratio, apart } = threadRatios(path, rounds);
   const { counts, memory } = infoOf(path);
   return [counts.slice, counts.instant + counts.counter, (bytes / 1e6).toFixed(1), ours.toFixed(1),
-    (bytes / 1e3 / ours).toFixed(0), (one / ours).toFixed(2),
+    (bytes / 1e3 / ours).toFixed(0), ratio, apart,
     (memory.total / counts.slice).toFixed(0), (memory.process_peak / counts.slice).toFixed(0)];
 }
 
@@ -46,8 +70,7 @@ for (const events of counts) {
   run(program, ["gen", "chrome-json", "--events", String(events), "--seed", "1", "-o", path]);
   const bytes = statSync(path).size;
   const rounds = events > 1e6 ? 3 : 5;
-  const ours = best(rounds, () => run(program, ["info", "--json", path]).ms) - start;
-  const one = best(rounds, () => run(program, ["info", "--json", "--threads", "1", path]).ms) - start;
+  const { ours, ratio, apart } = threadRatios(path, events > 1e6 ? 3 : 15);
   const node = events > 1e6 ? NaN : best(rounds, () => nodeParse(path));
   const gz = `${path}.gz`;
   writeFileSync(gz, gzipSync(readFileSync(path), { level: 6 }));
@@ -65,7 +88,8 @@ for (const events of counts) {
     ours.toFixed(1),
     (bytes / 1e3 / ours).toFixed(0),
     (events / 1e3 / ours).toFixed(1),
-    (one / ours).toFixed(2),
+    ratio,
+    apart,
     Number.isNaN(node) ? "-" : node.toFixed(1),
     Number.isNaN(node) ? "-" : (node / ours).toFixed(1),
     packed.toFixed(1),
@@ -75,13 +99,13 @@ for (const events of counts) {
   ]);
 }
 table(
-  `Import of Chrome JSON (best of 5; start-up of ${start.toFixed(1)} ms taken off)`,
-  ["events", "MB", "ms", "MB/s", "M events/s", "1 thread / all", "Node ms", "Node / ours",
+  `Import of Chrome JSON (best of 5, ratios of threads best and median of 15; start-up of ${start.toFixed(1)} ms taken off)`,
+  ["events", "MB", "ms", "MB/s", "M events/s", "1 thread / all", "two apart", "Node ms", "Node / ours",
     "gz ms", "gzip -d ms", "peak, B/event", "store, B/event"],
   rows,
 );
 table(
   "The same traces as Perfetto protobuf",
-  ["slices", "instants and counters", "MB", "ms", "MB/s", "1 thread / all", "store, B/slice", "peak, B/slice"],
+  ["slices", "instants and counters", "MB", "ms", "MB/s", "1 thread / all", "two apart", "store, B/slice", "peak, B/slice"],
   protobuf,
 );

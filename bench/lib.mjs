@@ -27,9 +27,16 @@ export function best(n, body) {
   return least;
 }
 
+/** ms of n runs of each body, in turn, so that an hour's ups and downs meet all of them alike. */
+export function byTurns(n, bodies) {
+  const times = bodies.map(() => []);
+  for (let i = 0; i < n; i++) bodies.forEach((body, k) => times[k].push(body()));
+  return times;
+}
+
 export function percentile(values, share) {
   const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)];
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];
 }
 
 export async function serve(program, args) {
