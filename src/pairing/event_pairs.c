@@ -12,6 +12,8 @@
 #include "base/assert.h"
 #include "base/os.h"
 
+#include <string.h>
+
 /* Double-double: hi + lo exactly, |lo| at most half an ulp of hi. */
 typedef struct wide {
     double hi, lo;
@@ -119,6 +121,13 @@ static void second_walk(void *ctx, size_t index, uint32_t worker)
 /* Keys of fewer blocks are not worth the gap before them. */
 #define ALIGNED_FROM (8 * MRD__EVENT_CELL)
 
+/* Gaps between keys and blocks of keys without intervals stay zero: they go into kept traces. */
+static void *take_zeros(uint64_t count, size_t size)
+{
+    void *block = mrd__pages_take(count * size);
+    return block == NULL ? NULL : memset(block, 0, count * size);
+}
+
 static void place_blocks(mrd__events *events)
 {
     events->block_index = mrd__new_array(uint64_t, events->key_count + 1);
@@ -133,11 +142,10 @@ static void place_blocks(mrd__events *events)
         events->cell_index[k + 1] = events->cell_index[k] + mrd__event_cells(events->keys[k].count);
     }
     events->block_index[events->key_count] = place;
-    events->cell_time =
-        mrd__pages_alloc(events->cell_index[events->key_count] * sizeof *events->cell_time);
+    events->cell_time = take_zeros(events->cell_index[events->key_count], sizeof(double));
     uint64_t total = events->block_index[events->key_count];
-    events->block_time = mrd__pages_alloc(total * sizeof *events->block_time);
-    events->blocks = mrd__pages_alloc(total * sizeof *events->blocks);
+    events->block_time = take_zeros(total, sizeof *events->block_time);
+    events->blocks = take_zeros(total, sizeof *events->blocks);
 }
 
 static void place_intervals(mrd__events *events, uint64_t *counts, uint32_t rows)

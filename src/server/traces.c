@@ -234,7 +234,10 @@ static void *opener(void *ctx)
     pthread_mutex_lock(&traces->mutex);
     settle(slot, status, trace, &error);
     pthread_mutex_unlock(&traces->mutex);
-    if (status == MRD_OK) keep(slot, trace);
+    if (status == MRD_OK) {
+        keep(slot, trace);
+        mrd_warm_memory();
+    }
     pthread_mutex_lock(&traces->mutex);
     mrd__trace_slot *dead = drop(slot);
     pthread_mutex_unlock(&traces->mutex);

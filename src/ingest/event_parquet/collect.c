@@ -27,8 +27,8 @@ mrd_status mrd__collect_begin(mrd__collect *collect, uint64_t rows, mrd_error *e
     collect->time = mrd__pages_take(rows * sizeof(double));
     collect->value = mrd__pages_take(rows * sizeof(double));
     collect->code = mrd__pages_take(rows * sizeof(uint32_t));
-    /* Zero where a row has no details. */
-    collect->detail_first = mrd__pages_alloc((rows + 1) * sizeof(uint64_t));
+    collect->detail_first = mrd__pages_take((rows + 1) * sizeof(uint64_t));
+    collect->detail_first[0] = 0;
     return MRD_OK;
 }
 
@@ -59,11 +59,11 @@ static void add_details(mrd__collect *c, const mrd__event_batch *batch)
     mrd__vec_push(&bag->pieces, ((mrd__detail_piece){batch->first_row, at, total}));
     for (size_t i = 0; i < batch->rows; i++) {
         const mrd__str *detail = &batch->detail[i];
+        c->detail_first[batch->first_row + i + 1] = detail->data ? detail->size + 1 : 0;
         if (!detail->data) continue;
         memcpy(at, detail->data, detail->size);
         at[detail->size] = '\0';
         at += detail->size + 1;
-        c->detail_first[batch->first_row + i + 1] = detail->size + 1;
     }
 }
 
@@ -75,7 +75,10 @@ void mrd__collect_add(mrd__collect *collect, const mrd__event_batch *batch)
     memcpy(collect->value + row, batch->value, batch->rows * sizeof(double));
     for (size_t i = 0; i < batch->rows; i++)
         collect->code[row + i] = batch->component[i] * 8 + pair_codes[batch->category[i]];
-    if (batch->detail) add_details(collect, batch);
+    if (batch->detail)
+        add_details(collect, batch);
+    else
+        memset(collect->detail_first + row + 1, 0, batch->rows * sizeof(uint64_t));
     if (batch->inexact) collect->inexact += batch->inexact;
 }
 
