@@ -24,7 +24,8 @@ void *mrd__pages_alloc(size_t size);
 void *mrd__pages_reserve(size_t size);
 void mrd__pages_free(void *block, size_t size);
 /* Memory like that of mrd__pages_alloc whose bytes are undefined: what was given is used again,
- * which saves finding and clearing pages. Freed or given like the others, wherever it came from. */
+ * which saves finding and clearing pages. Freed or given like the others, wherever it came from,
+ * whole and with the size that it was taken with. */
 void *mrd__pages_take(size_t size);
 void mrd__pages_give(void *block, size_t size);
 /* From keep to done (they nest, in any thread) all that is given is kept, after that as much as

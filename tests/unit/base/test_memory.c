@@ -111,7 +111,7 @@ static void test_pages_joined(void **state)
     enum {
         PARTS = 7
     };
-    size_t part = (size_t)1 << 20;
+    size_t part = (size_t)2 << 20; /* blocks of this size are made of such */
     static const size_t order[PARTS] = {3, 0, 6, 1, 5, 2, 4};
     mrd__pages_keep();
     char *first = mrd__pages_alloc(PARTS * part);
