@@ -73,7 +73,7 @@ static void test_pages_again(void **state)
     assert_null(mrd__pages_take(0));
     mrd__pages_give(NULL, 0);
     mrd__pages_keep();
-    size_t whole = (size_t)96 << 20;
+    size_t whole = (size_t)116 << 20;
     char *first = mrd__pages_alloc(whole);
     memset(first, 7, whole);
     mrd__pages_give(first, whole);
