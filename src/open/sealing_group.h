@@ -26,10 +26,10 @@ typedef struct mrd__span_times { /* of the facts of one kind in file order */
 typedef struct mrd__span {
     alignas(128) size_t first; /* chunks; neighbours share no pair of cache lines */
     size_t end;
-    uint32_t fixed;    /* groups by slot: threads, their instants, processes' instants, global;
+    uint32_t fixed;   /* groups by slot: threads, their instants, processes' instants, global;
                           then slices, instants and samples of each described track */
-    uint32_t *count;   /* [fixed] */
-    uint64_t *cursor;  /* [fixed] */
+    uint32_t *count;  /* [fixed] */
+    uint64_t *cursor; /* [fixed] */
     MRD__VEC(mrd__span_group) keys;
     uint32_t *key_slots;
     size_t key_size;

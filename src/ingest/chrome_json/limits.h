@@ -36,7 +36,7 @@
 #define MRD__CJ_PARALLEL_MIN ((size_t)1 << 20)
 /* Blanks before a chunk that are looked through for the comma of its first event. */
 #define MRD__CJ_MAX_BLANKS ((size_t)256)
-/* How far behind its chunk the "ph" of a guessed event may stand: screenshots in args have 100 KB. */
+/* How far behind its chunk the "ph" of a guessed event may stand: a screenshot has 100 KB. */
 #define MRD__CJ_GUESS_AHEAD ((size_t)1 << 20)
 /* A border inside a longer run of backslashes is left to the serial reader. */
 #define MRD__CJ_MAX_BACKSLASHES ((size_t)64 << 10)

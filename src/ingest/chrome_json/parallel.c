@@ -4,8 +4,8 @@
  *   chunk            i             border         i+1          border
  *
  * A worker takes the next chunk, copies it (a mapped page costs more to touch for the first time
- * than to copy), guesses which is the first event that begins in it (guess.c), and parses from there
- * to the first event that begins behind it.
+ * than to copy), guesses which is the first event that begins in it (guess.c), and parses from
+ * there to the first event that begins behind it.
  *
  * When all are done, the chunks are walked in order: one is accepted when the one before ended
  * exactly where it begins. By induction accepted chunks are what the serial reader would read. The
@@ -225,7 +225,7 @@ static mrd__cj_stop read_events(const shared *s, hand *h, size_t index, size_t *
     return mrd__cj_read_elements(core, s->data, s->size, at, border);
 }
 
-/* A wrong guess, which makes all that is behind it worthless; seen by who reads the later of both. */
+/* A wrong guess: all that is behind it is worthless. Seen by who reads the later of both. */
 static bool misfit(piece *one, piece *next)
 {
     return atomic_load(&one->read) && atomic_load(&next->read) && one->start != NOWHERE &&
