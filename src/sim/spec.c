@@ -108,18 +108,12 @@ static mrd_status read_categories(mrd__sim_spec *spec, const char *path, const j
     return MRD_OK;
 }
 
-#ifdef MRD_PLANTED_BUGS /* what the fuzzer of specs must find */
-#define NAME_SIZE (MRD__SIM_NAME + 4096)
-#else
-#define NAME_SIZE MRD__SIM_NAME
-#endif
-
 static bool name_fits(const json_t *value)
 {
     if (!json_is_string(value)) return false;
     const char *text = json_string_value(value);
     size_t size = strlen(text);
-    if (size < 1 || size >= NAME_SIZE) return false;
+    if (size < 1 || size >= MRD__SIM_NAME) return false;
     return strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-") == size;
 }
 #define NAME_ALLOWED "a name of 1 to 32 of A-Z a-z 0-9 . -"
@@ -280,7 +274,11 @@ static mrd_status read_nodes(mrd__sim_spec *spec, const json_t *nodes, mrd_error
         for (size_t j = 0; j < i; j++)
             if (strcmp(spec->nodes.data[j], text) == 0)
                 return bad(error, "topology.nodes", name, "each name once");
-        mrd__vec_push(&spec->nodes, mrd__strndup(text, strlen(text)));
+        size_t size = strlen(text);
+#ifdef MRD_PLANTED_BUGS /* the fuzzer of specs must find what lies behind a name */
+        if (text[0] >= '0' && text[0] <= '9') size += MRD__SIM_NAME;
+#endif
+        mrd__vec_push(&spec->nodes, mrd__strndup(text, size));
     }
     return MRD_OK;
 }
