@@ -127,10 +127,16 @@ static void *map_pages(size_t size)
     return block;
 }
 
+/* So many bytes, a whole number of small pages. */
+static void unmap_range(void *at, size_t size)
+{
+    int rc = munmap(at, size);
+    mrd__assert(rc == 0);
+}
+
 static void unmap_pages(void *block, size_t size)
 {
-    int rc = munmap(block, whole_pages(size));
-    mrd__assert(rc == 0);
+    unmap_range(block, whole_pages(size));
 }
 
 void *mrd__pages_alloc(size_t size)
@@ -244,7 +250,7 @@ void mrd__pages_give(void *block, size_t size)
     bool keep = size >= PRESENT_FROM && (kept.users > 0 || kept.size + size <= MRD__PAGES_KEPT);
     if (keep) add_range(block, size);
     unlock_kept();
-    if (!keep) unmap_pages(block, size);
+    if (!keep) unmap_range(block, size);
 }
 
 void mrd__pages_keep(void)
@@ -263,7 +269,7 @@ void mrd__pages_done(void)
         range *last = &kept.ranges.data[kept.ranges.count - 1];
         size_t over = kept.size - MRD__PAGES_KEPT;
         size_t cut = over < last->size ? over : last->size;
-        unmap_pages(last->at + last->size - cut, cut);
+        unmap_range(last->at + last->size - cut, cut); /* a part: not rounded to huge pages */
         last->size -= cut;
         kept.size -= cut;
         if (last->size == 0) kept.ranges.count--;
@@ -276,6 +282,7 @@ void mrd__pages_warm(void)
     lock_kept();
     size_t size = kept.size < MRD__PAGES_KEPT ? MRD__PAGES_KEPT - kept.size : 0;
     unlock_kept();
+    if (size >= HUGE_FROM) size &= ~(HUGE_PAGE - 1); /* rounded up it would not be kept */
     char *block = mrd__pages_alloc(size);
     for (size_t at = 0; at < size; at += SMALL_PAGE)
         *((volatile char *)block + at) = 0;

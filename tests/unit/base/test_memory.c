@@ -104,6 +104,23 @@ static void test_pages_again(void **state)
     mrd__pages_free(block, MRD__PAGES_KEPT);
 }
 
+/* What is too much to be kept goes, and not a page of what lies behind it. */
+static void test_pages_trimmed(void **state)
+{
+    (void)state;
+    size_t given = MRD__PAGES_KEPT + ((size_t)4 << 20), rest = (size_t)4 << 20;
+    char *odd = mrd__pages_alloc(40000);
+    char *all = mrd__pages_alloc(given + rest);
+    memset(all + given, 5, rest);
+    mrd__pages_keep();
+    mrd__pages_give(odd, 40000);
+    mrd__pages_give(all, given);
+    mrd__pages_done();
+    for (size_t at = 0; at < rest; at += 4096)
+        assert_int_equal(all[given + at], 5);
+    mrd__pages_free(all + given, rest);
+}
+
 /* Neighbours are joined again: after all parts were given in any order, the whole can be taken. */
 static void test_pages_joined(void **state)
 {
@@ -261,6 +278,7 @@ int main(void)
         cmocka_unit_test(test_pages),
         /* while nothing is kept yet */
         cmocka_unit_test(test_pages_warm),
+        cmocka_unit_test(test_pages_trimmed),
         cmocka_unit_test(test_pages_again),
         cmocka_unit_test(test_pages_joined),
         cmocka_unit_test(test_pages_in_threads),
