@@ -1,6 +1,6 @@
 /* Chrome JSON: any bytes, plain or gzip, through every way of reading. All ways must agree: the
  * plain walker in one piece is the oracle; feeds of a few bytes, the fast walker and the parallel
- * reader (with its scan and without, in place and on copies) are held to it. */
+ * reader (with guesses, scans and neither, in place and on copies) are held to it. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,8 +25,8 @@ enum {
 typedef struct way {
     size_t feed;
     bool fast;
-    size_t chunk;        /* above 0: the parallel reader */
-    bool scans;          /* it finds where chunks begin by a scan, as several workers must */
+    size_t chunk; /* above 0: the parallel reader */
+    mrd__cj_borders borders;
     const mrd__map *map; /* it copies chunks from this file */
 } way;
 
@@ -113,7 +113,7 @@ static mrd_status read_rest(mrd__writer *writer, mrd__shard *shard, mrd__str tex
                                         .first_order = 1,
                                         .path = "fuzz",
                                         .map = how.map,
-                                        .always_scan = how.scans};
+                                        .borders = how.borders};
     mrd__cj_parallel_result result = mrd__cj_read_parallel(&options, text.data, text.size, *at);
     *at = result.at;
     mrd__shard_chunk(shard, result.next_order);
@@ -156,7 +156,7 @@ static uint64_t sum_of(mrd__str text, way how)
     mrd__writer_finish(writer);
     uint64_t sum = status;
     if (status == MRD_OK) {
-        uint64_t orders = how.chunk > 0 ? text.size / how.chunk + 3 : 1;
+        uint64_t orders = how.chunk > 0 ? 2 * (text.size / how.chunk) + 4 : 1; /* two passes */
         for (uint64_t order = 0; order < orders; order++)
             sum = mix_chunk(sum, writer, order, true);
         for (uint64_t order = 0; order < orders; order++)
@@ -183,13 +183,16 @@ static void check_text(mrd__str text, uint8_t pick)
     mrd__map map = {0};
     int fd = map_text(text, &map);
     size_t chunk = 16 + pick % 64;
-    const way ways[] = {{.fast = true},
-                        {.feed = 1 + pick % 9},
-                        {.feed = 1 + pick % 70, .fast = true},
-                        {.fast = true, .chunk = chunk},
-                        {.fast = true, .chunk = chunk, .scans = true},
-                        {.fast = true, .chunk = chunk, .scans = true, .map = &map},
-                        {.fast = true, .chunk = chunk, .map = &map}};
+    const way ways[] = {
+        {.fast = true},
+        {.feed = 1 + pick % 9},
+        {.feed = 1 + pick % 70, .fast = true},
+        {.fast = true, .chunk = chunk},
+        {.fast = true, .chunk = chunk, .borders = MRD__CJ_BORDERS_SCAN},
+        {.fast = true, .chunk = chunk, .borders = MRD__CJ_BORDERS_SCAN, .map = &map},
+        {.fast = true, .chunk = chunk, .borders = MRD__CJ_BORDERS_GUESS},
+        {.fast = true, .chunk = chunk, .borders = MRD__CJ_BORDERS_GUESS, .map = &map},
+        {.fast = true, .chunk = chunk, .map = &map}};
     uint64_t want = sum_of(text, (way){0});
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         if (sum_of(text, ways[i]) != want) abort();

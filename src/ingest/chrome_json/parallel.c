@@ -327,8 +327,8 @@ static bool read_chunks(shared *s, bool guesses, mrd__cj_parallel_result *result
     s->first_order = result->next_order;
     result->next_order += s->count;
     s->workers = options->threads < s->count ? options->threads : (uint32_t)s->count;
-    s->scans = s->workers > 1 || options->always_scan;
-    s->guesses = guesses && s->workers > 1;
+    s->scans = s->workers > 1 || options->borders != MRD__CJ_BORDERS_AUTO;
+    s->guesses = guesses && s->scans;
     s->pieces = mrd__new_array(piece, s->count);
     s->shards = mrd__new_array(mrd__shard *, s->workers);
     atomic_store(&s->pieces[0].state, OUTSIDE);
@@ -351,7 +351,8 @@ mrd__cj_parallel_result mrd__cj_read_parallel(const mrd__cj_parallel_options *op
     shared s = {.options = options, .data = data, .size = size};
     mrd__cj_parallel_result result = {.at = at, .next_order = options->first_order};
     s.source = options->map != NULL ? mrd__map_source(options->map) : -1;
-    if (!read_chunks(&s, !options->always_scan, &result)) (void)read_chunks(&s, false, &result);
+    bool guesses = options->borders != MRD__CJ_BORDERS_SCAN;
+    if (!read_chunks(&s, guesses, &result)) (void)read_chunks(&s, false, &result);
     mrd__map_source_close(s.source);
     return result;
 }

@@ -4,6 +4,15 @@
 
 #include "ingest/ingest.h"
 
+/* How a worker finds where the first event of a chunk begins. One alone knows: where the chunk
+ * before ended. Several guess, and scan what lies behind a wrong guess. The others make one do as
+ * several, for tests. */
+typedef enum mrd__cj_borders {
+    MRD__CJ_BORDERS_AUTO,
+    MRD__CJ_BORDERS_SCAN,
+    MRD__CJ_BORDERS_GUESS,
+} mrd__cj_borders;
+
 typedef struct mrd__cj_parallel_options {
     mrd__writer *writer;
     uint32_t file;
@@ -15,9 +24,7 @@ typedef struct mrd__cj_parallel_options {
     const char *path; /* for progress */
     /* Of the text, to copy chunks from instead of touching what is mapped; may be NULL. */
     const mrd__map *map;
-    /* One worker alone knows where a chunk begins: where the one before ended; several guess. This
-     * makes one and several scan instead, for tests of the scan. */
-    bool always_scan;
+    mrd__cj_borders borders;
 } mrd__cj_parallel_options;
 
 typedef struct mrd__cj_parallel_result {

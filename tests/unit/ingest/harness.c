@@ -37,7 +37,8 @@ static mrd_status read_parallel(mrd__writer *writer, mrd__shard *shard,
                                         .chunk = how.chunk,
                                         .first_order = 1,
                                         .path = "test",
-                                        .always_scan = how.scan};
+                                        .borders =
+                                            how.scan ? MRD__CJ_BORDERS_SCAN : MRD__CJ_BORDERS_AUTO};
     mrd__map map = {0};
     int fd = -1;
     if (how.copied) {
