@@ -412,6 +412,8 @@ typedef struct mrd_record_options {
 typedef struct mrd_record_result {
     bool completed; /* else sealed as incomplete: DIR says why */
     uint64_t events, samples, decode_errors, gaps, late_lines;
+    uint64_t beyond_limit; /* readings above the limits of a session (docs/sessions.md): stored, but
+                              nothing is computed of them */
 } mrd_record_result;
 
 /* Record (docs/sessions.md). The calling thread reads all sources until the end; others write.

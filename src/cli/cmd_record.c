@@ -87,9 +87,10 @@ static int finish(const mrd__cli *cli, const char *dir, const mrd_record_result 
         mrd__buf_printf(&out, ",\"completed\":%s,\"events\":%llu,\"samples\":%llu",
                         result->completed ? "true" : "false", (unsigned long long)result->events,
                         (unsigned long long)result->samples);
-        mrd__buf_printf(&out, ",\"decodeErrors\":%llu,\"gaps\":%llu,\"lateLines\":%llu}\n",
+        mrd__buf_printf(&out, ",\"decodeErrors\":%llu,\"gaps\":%llu,\"lateLines\":%llu",
                         (unsigned long long)result->decode_errors, (unsigned long long)result->gaps,
                         (unsigned long long)result->late_lines);
+        mrd__buf_printf(&out, ",\"beyondLimit\":%llu}\n", (unsigned long long)result->beyond_limit);
     } else {
         mrd__buf_printf(&out, "%s\n", dir);
     }
@@ -100,8 +101,13 @@ static int finish(const mrd__cli *cli, const char *dir, const mrd_record_result 
                      dir, (unsigned long long)result->decode_errors,
                      (unsigned long long)result->events, (unsigned long long)result->gaps,
                      (unsigned long long)result->late_lines, dir);
+    if (result->beyond_limit > 0)
+        mrd__cli_say("%s: %llu readings are above the limits of a session (docs/sessions.md): "
+                     "stored, but no metric has them",
+                     dir, (unsigned long long)result->beyond_limit);
     int code = mrd__cli_print(&out);
-    bool lost = !result->completed || result->decode_errors > 0 || result->gaps > 0;
+    bool lost = !result->completed || result->decode_errors > 0 || result->gaps > 0 ||
+                result->beyond_limit > 0;
     return code == MRD__EXIT_DONE && lost && mrd__cli_has(cli, "strict") ? MRD__EXIT_LOSSES : code;
 }
 

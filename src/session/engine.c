@@ -197,7 +197,9 @@ mrd_status mrd__engine_take(mrd__engine *e, const mrd__record *record, mrd_error
 
 mrd__engine_counts mrd__engine_counted(const mrd__engine *engine)
 {
-    return engine->counts;
+    mrd__engine_counts counts = engine->counts;
+    counts.beyond_limit = mrd__projector_counted(engine->projector).beyond_limit;
+    return counts;
 }
 
 const mrd__engine_value *mrd__engine_values(const mrd__engine *engine, size_t *count)

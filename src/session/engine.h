@@ -53,6 +53,7 @@ typedef struct mrd__engine_sink {
 /* What a person is shown while it runs. */
 typedef struct mrd__engine_counts {
     uint64_t events, samples, decode_errors, gaps;
+    uint64_t beyond_limit; /* the projector's: stored, but nothing is computed of them */
 } mrd__engine_counts;
 
 /* A series as the newest frame of the publisher had it. */

@@ -82,6 +82,7 @@ static mrd_status finish(ingest *in, mrd_record_result *result, mrd_error *error
     result->samples = counts.samples;
     result->decode_errors = counts.decode_errors;
     result->gaps = counts.gaps;
+    result->beyond_limit = counts.beyond_limit;
     return status;
 }
 

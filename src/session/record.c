@@ -536,6 +536,7 @@ static mrd_status end(recorder *r, const char *why, mrd_record_result *result, m
     result->samples = counts.samples;
     result->decode_errors = counts.decode_errors;
     result->gaps = counts.gaps;
+    result->beyond_limit = counts.beyond_limit;
     result->late_lines = late;
     if (status == MRD_OK && r->status != MRD_OK && error != NULL) *error = r->error;
     return status != MRD_OK ? status : r->status;

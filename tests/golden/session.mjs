@@ -499,4 +499,17 @@ await test("session/ingest says what it could not decode", async () => {
     "0 lines came too late; meridian report broken tells more")
 })
 
+await test("session/readings above the limits are stored and said", async () => {
+  const line = (at) => JSON.stringify({ sourceId: `p${at}`, kind: "gpu",
+    payload: { devicePct: 1 }, hostReceiveMonotonicNs: 1e9 + at * 1e6, clockDomain: "none" })
+  const lines = Array.from({ length: 16390 }, (_, at) => line(at))
+  writeFileSync(file("many.ndjson"), `${lines.join("\n")}\n{"kind":"stopped"}\n`)
+  const got = await run(3, ["session", "ingest", "many.ndjson", "--out", "many", "--json",
+    "--strict"])
+  const { samples, beyondLimit } = JSON.parse(got.stdout)
+  expectSame("counts", JSON.stringify([samples, beyondLimit]), "[16384,7]") // the last line is one of them
+  expectSame("said", got.stderr.trim(), "meridian: many: 7 readings are above the limits of a " +
+    "session (docs/sessions.md): stored, but no metric has them")
+})
+
 finish()

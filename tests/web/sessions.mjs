@@ -122,6 +122,34 @@ async function running(page) {
   });
 }
 
+/** A session of a busy machine has a source a process, and tens of thousands of curves. */
+async function many(page) {
+  const lines = [];
+  for (let at = 0; at < 12_000; at++)
+    lines.push(JSON.stringify({ sourceId: `p${at}`, kind: "gpu", payload: { devicePct: at % 100 },
+      hostReceiveMonotonicNs: 1e9 + at * 1e6, clockDomain: "none" }));
+  writeFileSync(join(scratch, "many.ndjson"), `${lines.join("\n")}\n{"kind":"stopped"}\n`);
+  meridian("session", "ingest", join(scratch, "many.ndjson"), "--out",
+    join(data, "sessions/many"));
+  await check("sessions: tens of thousands of curves, of which some are drawn", async () => {
+    await page.click('[data-name="many"] button');
+    await page.click("#session-curves");
+    await page.locator(".sub-head", { hasText: /12\s000/ }).waitFor();
+    equal(await page.locator(".session-plot").count(), 24, "plots");
+    await page.fill("#curve-filter", "p11999");
+    await page.locator('[data-source="p11999"]').waitFor();
+    equal(await page.locator(".session-plot").count(), 1, "plots of one source");
+    await page.fill("#curve-filter", "");
+  });
+  await check("sessions: and their report", async () => {
+    await page.click("#session-report");
+    await page.locator(".metrics-table .more").waitFor();
+    equal(await page.locator(".metrics-table .more").textContent(), "+ 11500", "more rows");
+    const more = await page.locator(".gaps li").last().textContent();
+    assert(/^\+ 11\s500$/.test(more), more);
+  });
+}
+
 async function recordHere(page) {
   await check("sessions: a recording of a process is started and stopped on the page", async () => {
     const target = spawn("sh", ["-c", "while :; do :; done"], { stdio: "ignore" });
@@ -166,6 +194,7 @@ export async function sessionTests(browser) {
     await report(page);
     await running(page);
     await recordHere(page);
+    await many(page);
     await check("sessions: nothing went wrong in the page", () => {
       equal(page.troubles.join("; "), "", "troubles");
     });

@@ -70,10 +70,11 @@ async function load(name: string, signal: AbortSignal): Promise<Loaded> {
     sessions.report(name, signal), sessions.samples(name, BUCKETS, signal),
   ]);
   const series = curvesOf(bytes);
-  const first = series.flatMap((one) => one.samples.slice(0, 1).map((sample) => sample.timeNs));
+  let startNs = Infinity;
+  for (const one of series) startNs = Math.min(startNs, one.samples[0]?.timeNs ?? Infinity);
   const length = (report as SessionReport).durationNs ?? 0;
   return {
-    name, report, series, startNs: first.length === 0 ? 0 : Math.min(...first),
+    name, report, series, startNs: Number.isFinite(startNs) ? startNs : 0,
     partNs: length / BUCKETS,
   };
 }

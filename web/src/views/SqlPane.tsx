@@ -1,4 +1,5 @@
 import { useMemo, useState } from "preact/hooks";
+import { compareTexts } from "../base/collate.ts";
 import { download } from "../base/download.ts";
 import { formatCount } from "../base/num.ts";
 import { formatDuration } from "../base/time.ts";
@@ -55,7 +56,7 @@ function compareColumn(column: SqlColumn): GridColumn["compare"] {
     // Unknown values are the least, as in an ascending ORDER BY … NULLS FIRST.
     if (x === null || y === null) return (x === null ? 0 : 1) - (y === null ? 0 : 1);
     if (typeof x === "string" || typeof y === "string") {
-      return String(x).localeCompare(String(y), undefined, { numeric: true });
+      return compareTexts(String(x), String(y));
     }
     return x < y ? -1 : x > y ? 1 : 0;
   };

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import type { ComponentChildren } from "preact";
+import { compareTexts } from "../base/collate.ts";
 
 /** A table with sortable columns; rows beyond `limit` are counted, not drawn. */
 
@@ -27,7 +28,7 @@ export function compareCells(a: number | string, b: number | string): number {
     if (Number.isNaN(a)) return Number.isNaN(b) ? 0 : 1;
     return Number.isNaN(b) ? -1 : a - b;
   }
-  return String(a).localeCompare(String(b), undefined, { numeric: true });
+  return compareTexts(String(a), String(b));
 }
 
 export function Table<Row>(props: TableProps<Row>) {

@@ -10,7 +10,6 @@ import type { Loaded, SeriesSamples } from "../../state/sessions.ts";
 import { changeSessionsLink } from "../../state/sessionsLoad.ts";
 import { t, tn } from "../../state/words.ts";
 import { QUALITIES } from "../../wire/sessions.ts";
-import type { Sample } from "../../wire/sessions.ts";
 import { TimeCurve } from "../../widgets/TimeCurve.tsx";
 import { Raw } from "./Raw.tsx";
 import type { Picked } from "./Raw.tsx";
@@ -22,52 +21,72 @@ import { clock, qualityColor, qualityText, value } from "./text.ts";
 const STEP = 24;
 const HEIGHT = 132;
 
-interface Drawn {
+/** A curve that could be drawn; a machine's session has tens of thousands, of which few are. */
+interface Listed {
   readonly series: SeriesSamples;
+  readonly startNs: number;
+  /** Undefined: as told by the distances of the samples. */
+  readonly freshNs: number | undefined;
+  readonly state: string | null;
+}
+
+interface Drawn extends Listed {
   readonly curve: SessionCurve;
   readonly other: SessionCurve | null;
-  readonly state: string | null;
-  readonly last: Sample | null;
 }
 
-function freshOf(of: Loaded, series: SeriesSamples): number {
-  const row = of.report.metrics.find((one) => seriesKey(one) === seriesKey(series));
-  return row?.kind === "interval" ? Infinity : freshness(series.samples, of.partNs);
+/** How long a reading holds, by curve. */
+function freshOf(of: Loaded): (series: SeriesSamples) => number {
+  const kinds = new Map(of.report.metrics.map((one) => [seriesKey(one), one.kind]));
+  return (series) => (kinds.get(seriesKey(series)) === "interval"
+    ? Infinity : freshness(series.samples, of.partNs));
 }
 
-function curveOf(of: Loaded, series: SeriesSamples): SessionCurve {
-  return sessionCurve(series.samples, of.startNs, freshOf(of, series));
-}
-
-/** The recorded curve, and what was told live behind its end. */
-function withLive(of: Loaded | null): Drawn[] {
+/** The recorded curves, and what was told live behind their ends. */
+function withLive(of: Loaded | null): Listed[] {
   const now = live.value;
-  const recorded = new Map((of?.series ?? []).map((one) => [seriesKey(one), one]));
   if (now === null || now.over) {
     return of === null ? [] : of.series.map((series) => ({
-      series, curve: curveOf(of, series), other: null, state: null,
-      last: series.samples.at(-1) ?? null,
+      series, startNs: of.startNs, freshNs: undefined, state: null,
     }));
   }
-  const start = of !== null && of.startNs > 0 ? of.startNs : now.startNs;
+  const recorded = new Map((of?.series ?? []).map((one) => [seriesKey(one), one]));
+  const startNs = of !== null && of.startNs > 0 ? of.startNs : now.startNs;
   return now.series.filter((one) => one !== undefined).map((one, id) => {
     const before = recorded.get(seriesKey(one))?.samples ?? [];
     const end = before.at(-1)?.timeNs ?? 0;
     const samples = [...before, ...one.samples.filter((sample) => sample.timeNs > end)];
-    const series = { ...one, samples };
     return {
-      series, curve: sessionCurve(samples, start, Math.max(FRESH_NS, freshness(samples, 0))),
-      other: null, state: now.states.get(id) ?? null, last: samples.at(-1) ?? null,
+      series: { ...one, samples }, startNs, freshNs: Math.max(FRESH_NS, freshness(samples, 0)),
+      state: now.states.get(id) ?? null,
     };
   });
 }
 
-function withOther(drawn: Drawn[], other: Loaded | null): Drawn[] {
-  if (other === null) return drawn;
-  const theirs = new Map(other.series.map((one) => [comparedKey(one), one]));
-  return drawn.map((one) => {
-    const found = theirs.get(comparedKey(one.series));
-    return found === undefined ? one : { ...one, other: curveOf(other, found) };
+/** The end of all, s. */
+function endOf(all: readonly Listed[]): number {
+  let end = 0;
+  for (const { series, startNs } of all) {
+    const last = series.samples.at(-1);
+    if (last !== undefined) end = Math.max(end, (last.timeNs - startNs) / 1e9);
+  }
+  return end;
+}
+
+function draw(some: readonly Listed[], of: Loaded | null, other: Loaded | null): Drawn[] {
+  const own = of === null ? null : freshOf(of);
+  const theirs = other === null ? null : {
+    startNs: other.startNs, fresh: freshOf(other),
+    series: new Map(other.series.map((one) => [comparedKey(one), one])),
+  };
+  return some.map((one) => {
+    const freshNs = one.freshNs ?? own?.(one.series) ?? FRESH_NS;
+    const found = theirs?.series.get(comparedKey(one.series));
+    return {
+      ...one, curve: sessionCurve(one.series.samples, one.startNs, freshNs),
+      other: theirs === null || found === undefined ? null
+        : sessionCurve(found.samples, theirs.startNs, theirs.fresh(found)),
+    };
   });
 }
 
@@ -86,7 +105,8 @@ function Legend() {
 function Plot({ drawn, until, onPick }: {
   drawn: Drawn; until: number; onPick: (picked: Picked) => void;
 }) {
-  const { series, curve, other, state, last } = drawn;
+  const { series, curve, other, state } = drawn;
+  const last = series.samples.at(-1);
   const joined = useMemo(() => (other === null ? null : joinCurves(curve, other)), [curve, other]);
   const band = curve.band.map((part) => ({
     from: part.from, to: part.to, color: qualityColor(part.quality), hole: part.quality !== "ok",
@@ -109,7 +129,7 @@ function Plot({ drawn, until, onPick }: {
         {state !== null && state !== "live" && (
           <span class="tag">{t(state === "stale" ? "session.stale" : "session.ended")}</span>
         )}
-        {last !== null && (
+        {last !== undefined && (
           <output>{last.value === null ? qualityText(last.quality) : value(last.value)}</output>
         )}
       </figcaption>
@@ -126,10 +146,13 @@ export function Curves() {
   const other = compared.value;
   const { filter } = sessionsLink.value;
   const running = live.value;
-  const all = useMemo(() => withOther(withLive(of), other), [of, other, running]);
-  const wanted = all.filter(({ series }) =>
-    `${series.metric} ${series.key} ${series.source}`.toLowerCase().includes(filter.toLowerCase()));
-  const until = Math.max(0, ...all.map((one) => one.curve.x.at(-1) ?? 0));
+  const all = useMemo(() => withLive(of), [of, running]);
+  const part = filter.toLowerCase();
+  const wanted = useMemo(() => all.filter(({ series }) =>
+    `${series.metric} ${series.key} ${series.source}`.toLowerCase().includes(part)), [all, part]);
+  const drawn = useMemo(() => draw(wanted.slice(0, shown.value), of, other),
+    [wanted, shown.value, of, other]);
+  const until = useMemo(() => endOf(all), [all]);
   return (
     <div class="session-curves">
       <div class="sub-head">
@@ -144,7 +167,7 @@ export function Curves() {
         <Raw session={of.name} picked={picked.value} close={() => (picked.value = null)} />
       )}
       <div class="session-plots">
-        {wanted.slice(0, shown.value).map((one) => (
+        {drawn.map((one) => (
           <Plot key={seriesKey(one.series)} drawn={one} until={until}
             onPick={(at) => (picked.value = at)} />
         ))}

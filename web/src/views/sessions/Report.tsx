@@ -185,29 +185,42 @@ function Launch({ report }: { report: SessionReport }) {
   );
 }
 
+/** As many as a table draws: a machine's session has a source a process. */
+const LISTED = 500;
+
+function More({ all }: { all: number }) {
+  return all > LISTED ? <li>+ {formatCount(all - LISTED)}</li> : null;
+}
+
 function Gaps({ report }: { report: SessionReport }) {
   return (
     <section>
       <h3>{t("session.gaps")}</h3>
       {report.gaps.length === 0 && <p class="dim">{t("session.noGaps")}</p>}
       <ul class="gaps">
-        {report.gaps.map((one) => <li key={`${one.gap} ${one.seq}`}>{one.gap} · #{one.seq}</li>)}
+        {report.gaps.slice(0, LISTED).map((one) => (
+          <li key={`${one.gap} ${one.seq}`}>{one.gap} · #{one.seq}</li>
+        ))}
+        <More all={report.gaps.length} />
       </ul>
     </section>
   );
 }
 
+
 function Sources({ report }: { report: SessionReport }) {
+  const all = report.sources.filter((one) => one.source !== "");
   return (
     <section>
       <h3>{t("session.sources")}</h3>
       <ul class="gaps">
-        {report.sources.filter((one) => one.source !== "").map((one) => (
+        {all.slice(0, LISTED).map((one) => (
           <li key={one.source}>
             {one.source} · {tn("session.lines", one.envelopes)}
             {one.stopped ? ` · ${t("session.stopped")}` : ""}
           </li>
         ))}
+        <More all={all.length} />
       </ul>
     </section>
   );
