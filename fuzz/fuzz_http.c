@@ -2,15 +2,14 @@
  * lines are headers, then the body. The trace behind it is real, so that windows and details are
  * reached; so are a result, a session, and recordings that are started. What streams is read to its
  * end. */
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/os.h"
+#include "own_folder.h"
 #include "server/context.h"
 #include "server/http.h"
 #include "server/recordings.h"
@@ -31,17 +30,7 @@ static const char trace_text[] =
     "{\"ph\":\"i\",\"pid\":1,\"tid\":2,\"ts\":2,\"name\":\"b\"},"
     "{\"ph\":\"C\",\"pid\":1,\"ts\":2,\"name\":\"c\",\"args\":{\"v\":3}}]";
 
-static char folder[] = "/tmp/mrd-fuzz-http-XXXXXX";
 static char trace_path[64], records_path[64];
-
-/* Leaves no files behind, also where the fuzzer ends the process. */
-static void remove_folder(void)
-{
-    char *argv[] = {(char *)"rm", (char *)"-rf", folder, NULL};
-    /* fork would run DuckDB's handlers: more locks at once than the thread sanitizer follows. */
-    pid_t child;
-    if (posix_spawnp(&child, argv[0], NULL, NULL, argv, environ) == 0) waitpid(child, NULL, 0);
-}
 
 /* Trace 1, which most inputs ask. */
 static void open_traces(void)
@@ -51,7 +40,7 @@ static void open_traces(void)
     mrd__trace_slot *slot = NULL;
     mrd_error error = {0};
     context.traces = mrd__traces_create(1, false, false);
-    mrd__traces_allow(context.traces, folder);
+    mrd__traces_allow(context.traces, own_folder);
     if (mrd__traces_open(context.traces, &path, 1, NULL, true, &id, &error) != MRD_OK) abort();
     while (mrd__traces_acquire(context.traces, id, &slot, &error) != MRD_OK)
         usleep(1000);
@@ -68,15 +57,15 @@ static void make_session(void)
 {
     char lines[64], sessions[64], one[80];
     mrd_record_result result;
-    snprintf(lines, sizeof lines, "%s/lines", folder);
-    snprintf(sessions, sizeof sessions, "%s/sessions", folder);
+    snprintf(lines, sizeof lines, "%s/lines", own_folder);
+    snprintf(sessions, sizeof sessions, "%s/sessions", own_folder);
     snprintf(one, sizeof one, "%s/one", sessions);
     if (mrd__file_write_atomic(lines, session_text, sizeof session_text - 1, NULL) != MRD_OK ||
         mrd__make_folders(sessions, NULL) != MRD_OK ||
         mrd_session_ingest(lines, one, &result, NULL) != MRD_OK)
         abort();
-    context.data_dir = folder;
-    context.recordings = mrd__recordings_create(folder);
+    context.data_dir = own_folder;
+    context.recordings = mrd__recordings_create(own_folder);
 }
 
 /* A data folder with a trace to open by its name and one result with an event trace. */
@@ -85,13 +74,12 @@ static void open_once(void)
     mrd_error error = {0};
     mrd_params *fields = mrd_params_create();
     int64_t id;
-    if (!mkdtemp(folder)) abort();
-    atexit(remove_folder);
-    snprintf(trace_path, sizeof trace_path, "%s/t.json", folder);
-    snprintf(records_path, sizeof records_path, "%s/e.parquet", folder);
+    make_own_folder();
+    snprintf(trace_path, sizeof trace_path, "%s/t.json", own_folder);
+    snprintf(records_path, sizeof records_path, "%s/e.parquet", own_folder);
     if (mrd__file_write_atomic(trace_path, trace_text, sizeof trace_text - 1, &error) != MRD_OK ||
         mrd_gen_event_trace(records_path, 100, 1, &error) != MRD_OK ||
-        mrd_results_open(folder, NULL, &context.results, &error) != MRD_OK)
+        mrd_results_open(own_folder, NULL, &context.results, &error) != MRD_OK)
         abort();
     mrd_params_add(fields, "primitive", "all_reduce", false);
     if (mrd_results_add(context.results, records_path, NULL, fields, true, &id, &error) != MRD_OK)
@@ -106,15 +94,13 @@ static void open_once(void)
 static void end_recording(const mrd__reply *reply)
 {
     char name[40], path[160];
-    pid_t child;
     if (reply->status != 201 || sscanf(reply->body.data, "{\"name\":\"%36[0-9a-f-]\"}", name) != 1)
         return;
     mrd__recordings_destroy(&context.recordings);
-    context.recordings = mrd__recordings_create(folder);
-    snprintf(path, sizeof path, "%s/sessions/%s", folder, name);
+    context.recordings = mrd__recordings_create(own_folder);
+    snprintf(path, sizeof path, "%s/sessions/%s", own_folder, name);
     if (access(path, F_OK) != 0) abort(); /* it is sealed */
-    char *argv[] = {(char *)"rm", (char *)"-rf", path, NULL};
-    if (posix_spawnp(&child, argv[0], NULL, NULL, argv, environ) == 0) waitpid(child, NULL, 0);
+    remove_tree(path);
 }
 
 /* What comes after the reply's first bytes. */
@@ -185,12 +171,12 @@ static void read_headers(mrd__request *request, char **text)
     if (**text) ++*text;
 }
 
-/* An @ of the body is the folder, whose name no input can know. */
+/* An @ of the body is the own_folder, whose name no input can know. */
 static void add_body(mrd__buf *body, const char *text)
 {
     for (; *text; text++) {
         if (*text == '@')
-            mrd__buf_text(body, folder);
+            mrd__buf_text(body, own_folder);
         else
             mrd__buf_char(body, *text);
     }

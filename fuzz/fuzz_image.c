@@ -5,11 +5,9 @@
  * byte's next two bits say of which trace the image is. The image's own hashes are not mended:
  * damage is what a cache meets; its owner may write what he wants.
  */
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -19,6 +17,7 @@
 #include "model/events.h"
 #include "model/image.h"
 #include "open/open.h"
+#include "own_folder.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -47,17 +46,9 @@ enum {
     TRACES
 };
 
-static char folder[] = "/tmp/mrd-fuzz-image-XXXXXX";
 static char image_path[64];
 static mrd__map images[TRACES]; /* the whole ones */
 static mrd__store *wholes[TRACES];
-
-static void remove_folder(void)
-{
-    char *argv[] = {(char *)"rm", (char *)"-rf", folder, NULL};
-    pid_t child;
-    if (posix_spawnp(&child, argv[0], NULL, NULL, argv, environ) == 0) waitpid(child, NULL, 0);
-}
 
 static void write_trace(int which, const char *path)
 {
@@ -78,8 +69,8 @@ static void make_image(int which)
     static const char *const names[TRACES] = {"t.json", "t.json.gz", "t.parquet"};
     char trace[64], path[64];
     const char *paths[] = {trace};
-    snprintf(trace, sizeof trace, "%s/%s", folder, names[which]);
-    snprintf(path, sizeof path, "%s/whole-%d", folder, which);
+    snprintf(trace, sizeof trace, "%s/%s", own_folder, names[which]);
+    snprintf(path, sizeof path, "%s/whole-%d", own_folder, which);
     write_trace(which, trace);
     if (mrd__open(paths, 1, NULL, &wholes[which], NULL) != MRD_OK ||
         mrd__image_write(wholes[which], MRD__STR("key"), path, NULL) != MRD_OK ||
@@ -90,9 +81,8 @@ static void make_image(int which)
 static void open_once(void)
 {
     if (wholes[0] != NULL) return;
-    if (!mkdtemp(folder)) abort();
-    atexit(remove_folder);
-    snprintf(image_path, sizeof image_path, "%s/damaged", folder);
+    make_own_folder();
+    snprintf(image_path, sizeof image_path, "%s/damaged", own_folder);
     for (int which = 0; which < TRACES; which++)
         make_image(which);
 }

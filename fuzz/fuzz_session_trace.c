@@ -1,15 +1,13 @@
-/* A session as a trace: any bytes as the files of a sealed session's folder, which lies on the disk
+/* A session as a trace: any bytes as the files of a sealed session's own_folder, which lies on the disk
  * as the importer wants it. What is accepted is sealed into a store that must be whole; what is
  * refused says why.
  *
  *   byte 0: flags below; then files as session_folder.h has them. The manifest's 64 '@' stand for
  *   the hash of session.json, which no input could keep. */
 #include <fcntl.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/os.h"
@@ -17,6 +15,7 @@
 #include "check_store.h"
 #include "ingest/session/session.h"
 #include "open/seal.h"
+#include "own_folder.h"
 #include "session_folder.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -29,19 +28,10 @@ enum {
     SEALED = 4,      /* write a seal that fits, and session.json's hash */
 };
 
-static char folder[] = "/tmp/mrd-fuzz-session-XXXXXX";
-
-static void remove_folder(void)
-{
-    char *argv[] = {(char *)"rm", (char *)"-rf", folder, NULL};
-    pid_t child;
-    if (posix_spawnp(&child, argv[0], NULL, NULL, argv, environ) == 0) waitpid(child, NULL, 0);
-}
-
 static const char *path_of(unsigned which)
 {
     static char path[96];
-    snprintf(path, sizeof path, "%s/%s", folder, session_files[which]);
+    snprintf(path, sizeof path, "%s/%s", own_folder, session_files[which]);
     return path;
 }
 
@@ -125,8 +115,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     mrd__buf manifest = {0};
     if (size == 0 || size > INPUT_MAX) return 0;
     if (!begun) {
-        begun = mkdtemp(folder) != NULL && atexit(remove_folder) == 0;
-        if (!begun) abort();
+        make_own_folder();
+        begun = true;
     }
     make_folder(data[0], data + 1, size - 1, &manifest);
     if (manifest.size > 0) (void)mrd__importer_session.sniff(manifest.data, manifest.size);

@@ -6,10 +6,8 @@
  *   byte 0: form of the answer, and PLACE: the text up to the first zero byte, and behind it an
  *   error message that points into it */
 #include <dirent.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -17,6 +15,7 @@
 #include "base/json.h"
 #include "base/os.h"
 #include "open/open.h"
+#include "own_folder.h"
 #include "sql/place.h"
 #include "sql/sql.h"
 
@@ -40,26 +39,17 @@ static const char trace_text[] =
     "{\"ph\":\"C\",\"pid\":1,\"ts\":2,\"name\":\"n\",\"args\":{\"v\":3}}]";
 static const char secret[] = "name,dur\nthe-secret-that-no-statement-sees,1\n";
 
-static char folder[] = "/tmp/mrd-fuzz-sql-XXXXXX";
 static mrd__store *store;
 static mrd__sql *sql;
-
-static void remove_folder(void)
-{
-    char *argv[] = {(char *)"rm", (char *)"-rf", folder, NULL};
-    pid_t child;
-    if (posix_spawnp(&child, argv[0], NULL, NULL, argv, environ) == 0) waitpid(child, NULL, 0);
-}
 
 static void open_once(void)
 {
     char trace[64], other[64];
     const char *paths[] = {trace};
     if (sql != NULL) return;
-    if (!mkdtemp(folder)) abort();
-    atexit(remove_folder);
-    snprintf(trace, sizeof trace, "%s/t.json", folder);
-    snprintf(other, sizeof other, "%s/s.csv", folder);
+    make_own_folder();
+    snprintf(trace, sizeof trace, "%s/t.json", own_folder);
+    snprintf(other, sizeof other, "%s/s.csv", own_folder);
     mrd__sql_config config = {.threads = 1};
     if (mrd__file_write_atomic(trace, trace_text, sizeof trace_text - 1, NULL) != MRD_OK ||
         mrd__file_write_atomic(other, secret, sizeof secret - 1, NULL) != MRD_OK ||
@@ -126,7 +116,7 @@ static void check_lines(const mrd__buf *answer)
 static void check_folder(void)
 {
     size_t count = 0;
-    DIR *dir = opendir(folder);
+    DIR *dir = opendir(own_folder);
     if (dir == NULL) abort();
     for (const struct dirent *entry; (entry = readdir(dir)) != NULL;)
         count += entry->d_name[0] != '.';
@@ -185,7 +175,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     mrd__buf_text(&whole, "");
     for (size_t i = 0; i + 1 < size; i++) {
         if (text[i] == '@')
-            mrd__buf_text(&whole, folder);
+            mrd__buf_text(&whole, own_folder);
         else
             mrd__buf_char(&whole, text[i]);
     }

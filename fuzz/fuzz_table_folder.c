@@ -4,16 +4,15 @@
  * Files one behind the other: u8 which, u24 size (little-endian), bytes; one that is not there is
  * absent. DuckDB reads the Parquet, so a second has few inputs: they are what counts. */
 #include <fcntl.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/os.h"
 #include "check_store.h"
 #include "ingest/table/table.h"
 #include "open/seal.h"
+#include "own_folder.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -26,19 +25,10 @@ enum {
     FILES = sizeof names / sizeof *names
 };
 
-static char folder[] = "/tmp/mrd-fuzz-tables-XXXXXX";
-
-static void remove_folder(void)
-{
-    char *argv[] = {(char *)"rm", (char *)"-rf", folder, NULL};
-    pid_t child;
-    if (posix_spawnp(&child, argv[0], NULL, NULL, argv, environ) == 0) waitpid(child, NULL, 0);
-}
-
 static const char *path_of(unsigned which)
 {
     static char path[96];
-    snprintf(path, sizeof path, "%s/%s", folder, names[which]);
+    snprintf(path, sizeof path, "%s/%s", own_folder, names[which]);
     return path;
 }
 
@@ -73,8 +63,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static bool begun;
     if (!begun) {
-        begun = mkdtemp(folder) != NULL && atexit(remove_folder) == 0;
-        if (!begun) abort();
+        make_own_folder();
+        begun = true;
     }
     mrd__str description = make_folder(data, size);
     mrd__map map = {.data = description.data, .size = description.size};
