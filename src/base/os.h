@@ -4,6 +4,8 @@
 
 #include "base/text.h"
 
+#include <pthread.h>
+
 /* ---- Files ---- */
 
 /* Read-only mapping of a whole regular file with at least MRD__MAP_SLACK readable zero bytes
@@ -72,6 +74,11 @@ bool mrd__file_exists(const char *path);
 /* ---- Threads ---- */
 
 uint32_t mrd__cores(void); /* online cores, at least 1 */
+
+/* A thread of the program's own, which leaves signals to those that wait for them; those that tell
+ * of a fault stay deliverable, since a handler for SIGBUS must see them. As pthread_create: 0 or an
+ * errno. */
+int mrd__thread_start(pthread_t *thread, void *(*body)(void *ctx), void *ctx);
 
 /* Run body(ctx, worker) on workers threads (the caller is one of them) and wait. */
 void mrd__parallel(uint32_t workers, void (*body)(void *ctx, uint32_t worker), void *ctx);

@@ -66,9 +66,7 @@ static void *pool_main(void *arg)
     return NULL;
 }
 
-/* Pool threads take no asynchronous signals: those belong to the program's own threads. Faults stay
- * deliverable, a handler for SIGBUS must see them. */
-static bool start_thread(pool_thread *thread)
+int mrd__thread_start(pthread_t *thread, void *(*body)(void *ctx), void *ctx)
 {
     sigset_t all;
     sigset_t before;
@@ -78,15 +76,16 @@ static bool start_thread(pool_thread *thread)
     sigdelset(&all, SIGFPE);
     sigdelset(&all, SIGILL);
     sigdelset(&all, SIGABRT);
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    pthread_t id;
-    int rc = pthread_create(&id, &attributes, pool_main, thread);
+    int rc = pthread_create(thread, NULL, body, ctx);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    return rc == 0;
+    return rc;
+}
+
+static bool start_thread(pool_thread *thread)
+{
+    pthread_t id;
+    return mrd__thread_start(&id, pool_main, thread) == 0 && pthread_detach(id) == 0;
 }
 
 /* Under the lock. False when there is no idle thread and none can be made. */

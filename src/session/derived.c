@@ -5,12 +5,12 @@
  * projects fills one buffer while the other is written, and waits only for a slower disk. */
 #include "base/assert.h"
 #include "base/error.h"
+#include "base/os.h"
 #include "session/format/bytes.h"
 #include "session/inside.h"
 #include "session/stored.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -103,12 +103,7 @@ static void *write_main(void *arg)
 static bool has_thread(mrd__derived *derived)
 {
     if (derived->threaded || !derived->recording->threaded) return derived->threaded;
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    derived->threaded = pthread_create(&derived->thread, NULL, write_main, derived) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    derived->threaded = mrd__thread_start(&derived->thread, write_main, derived) == 0;
     return derived->threaded;
 }
 

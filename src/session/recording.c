@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <string.h>
 #include <time.h>
 
@@ -188,12 +187,7 @@ static void *writer_main(void *arg)
 
 static mrd_status start_thread(mrd__recording *recording, mrd_error *error)
 {
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int rc = pthread_create(&recording->thread, NULL, writer_main, recording);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    int rc = mrd__thread_start(&recording->thread, writer_main, recording);
     recording->threaded = rc == 0;
     errno = rc;
     return rc == 0 ? MRD_OK : mrd__fail_errno(error, NULL, "cannot start the writer's thread");

@@ -1,9 +1,9 @@
 #include "session/syncer.h"
 
 #include "base/assert.h"
+#include "base/os.h"
 
 #include <errno.h>
-#include <signal.h>
 
 static void *sync_main(void *arg)
 {
@@ -31,14 +31,9 @@ static void *sync_main(void *arg)
 static bool has_thread(mrd__syncer *syncer)
 {
     if (syncer->threaded || !syncer->allowed) return syncer->threaded;
-    sigset_t all;
-    sigset_t before;
     pthread_mutex_init(&syncer->lock, NULL);
     pthread_cond_init(&syncer->turn, NULL);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    syncer->threaded = pthread_create(&syncer->thread, NULL, sync_main, syncer) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    syncer->threaded = mrd__thread_start(&syncer->thread, sync_main, syncer) == 0;
     syncer->allowed = syncer->threaded;
     return syncer->threaded;
 }
