@@ -10,17 +10,23 @@
 #define MOVES 4  /* a key that insertion may cost: nearly sorted keys need no passes */
 #define DIGITS (1u << DIGIT_BITS)
 
+/* From how many there are of each digit to where its first goes. */
+static void make_starts(size_t counts[DIGITS])
+{
+    size_t sum = 0;
+    for (uint32_t d = 0; d < DIGITS; d++) {
+        size_t own = counts[d];
+        counts[d] = sum;
+        sum += own;
+    }
+}
+
 static void radix_pass(const mrd__sort_key *from, mrd__sort_key *to, size_t count, uint32_t shift)
 {
     size_t start[DIGITS] = {0};
     for (size_t i = 0; i < count; i++)
         start[from[i].key >> shift & (DIGITS - 1)]++;
-    size_t sum = 0;
-    for (uint32_t d = 0; d < DIGITS; d++) {
-        size_t own = start[d];
-        start[d] = sum;
-        sum += own;
-    }
+    make_starts(start);
     for (size_t i = 0; i < count; i++)
         to[start[from[i].key >> shift & (DIGITS - 1)]++] = from[i];
 }
@@ -71,12 +77,7 @@ static void number_pass(const uint64_t *from, uint64_t *to, size_t count, uint32
     size_t start[DIGITS] = {0};
     for (size_t i = 0; i < count; i++)
         start[from[i] >> shift & (DIGITS - 1)]++;
-    size_t sum = 0;
-    for (uint32_t d = 0; d < DIGITS; d++) {
-        size_t own = start[d];
-        start[d] = sum;
-        sum += own;
-    }
+    make_starts(start);
     for (size_t i = 0; i < count; i++)
         to[start[from[i] >> shift & (DIGITS - 1)]++] = from[i];
 }

@@ -307,16 +307,22 @@ static mrd_status write_tail(mrd__log *log, mrd_error *error)
     return status;
 }
 
-static void all_synced(mrd__log *log)
+/* What is encoded from here on, into an empty tail. */
+static void begin_tail(mrd__log *log)
 {
-    log->synced = log->now;
-    mrd__buf_clear(&log->tail);
     log->hashed = 0;
     log->written = 0;
     log->ahead = 0;
     log->unsynced = 0;
     log->urgent = false;
     log->flag = true;
+}
+
+static void all_synced(mrd__log *log)
+{
+    log->synced = log->now;
+    mrd__buf_clear(&log->tail);
+    begin_tail(log);
     log->failures = 0;
     log->told = log->closed.count;
 }
@@ -344,12 +350,7 @@ static void launch(mrd__log *log)
                                 .unsynced = log->unsynced,
                                 .unsynced_since_ns = log->unsynced_since_ns};
     log->tail = spare;
-    log->hashed = 0;
-    log->written = 0;
-    log->ahead = 0;
-    log->unsynced = 0;
-    log->urgent = false;
-    log->flag = true;
+    begin_tail(log);
     mrd__syncer_begin(log->o.syncer, log->fd);
 }
 

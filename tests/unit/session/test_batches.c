@@ -68,6 +68,17 @@ static mrd_status check_own(void *ctx, const mrd__record *record, mrd_error *err
     return MRD_OK;
 }
 
+static void read_four(mrd__recording *recording)
+{
+    reader readers[4];
+    for (unsigned i = 0; i < 4; i++) {
+        readers[i] = (reader){.recording = recording, .number = i};
+        pthread_create(&readers[i].thread, NULL, read_source, &readers[i]);
+    }
+    for (int i = 0; i < 4; i++)
+        pthread_join(readers[i].thread, NULL);
+}
+
 /* Four readers, an ingress that is mostly full: each finds its own records in its own order. */
 static void test_threads(void **state)
 {
@@ -76,13 +87,7 @@ static void test_threads(void **state)
     kit_begin(&k);
     mrd__recording *recording = kit_create(
         &k, (mrd__recording_options){.ingress_bytes = 16384, .segment_bytes = (uint64_t)1 << 20});
-    reader readers[4];
-    for (unsigned i = 0; i < 4; i++) {
-        readers[i] = (reader){.recording = recording, .number = i};
-        pthread_create(&readers[i].thread, NULL, read_source, &readers[i]);
-    }
-    for (int i = 0; i < 4; i++)
-        pthread_join(readers[i].thread, NULL);
+    read_four(recording);
     kit_finish(recording, "{}");
     mrd__recording_destroy(&recording);
     assert_true(kit_sound(k.dir, NULL).completed);
@@ -235,13 +240,7 @@ static void test_syncs_beside(void **state)
                                                 .sync_bytes = 8192,
                                                 .segment_bytes = (uint64_t)1 << 20,
                                                 .checkpoint_records = 100});
-    reader readers[4];
-    for (unsigned i = 0; i < 4; i++) {
-        readers[i] = (reader){.recording = recording, .number = i};
-        pthread_create(&readers[i].thread, NULL, read_source, &readers[i]);
-    }
-    for (int i = 0; i < 4; i++)
-        pthread_join(readers[i].thread, NULL);
+    read_four(recording);
     mrd__recording_state now;
     mrd_error error = {0};
     kit_must(mrd__recording_drain(recording, &error), &error);
