@@ -39,7 +39,7 @@ static size_t take_digits(scan *s, uint64_t *value)
         return 1;
     }
     while (s->end - s->at >= 8) {
-        uint32_t eight;
+        uint64_t eight = 0;
         unsigned count = mrd__json_eight_digits(s->at, &eight);
         sum = sum * powers[count] + eight;
         s->at += count;

@@ -40,22 +40,22 @@ static inline size_t mrd__json_plain_run(const char *at, size_t left)
     return i;
 }
 
-/* The number that the digits at the beginning of eight bytes make, and how many they are (0 to 8).
+/* The digits that eight bytes begin with: how many (0 to 8), and the number that they make, if any.
  * With '0' taken off a digit is below 10, and 0x76 more sets the high bit of all others; what that
- * carries goes to later bytes alone. Then pairs, fours and all eight are put together. */
-static inline unsigned mrd__json_eight_digits(const char at[8], uint32_t *value)
+ * carries goes to later bytes alone. Then pairs, fours and all eight are put together. Any thread. */
+static inline unsigned mrd__json_eight_digits(const char *at, uint64_t *value)
 {
-    uint64_t word;
-    memcpy(&word, at, 8);
-    word = le64toh(word) ^ 0x3030303030303030u;
-    uint64_t others = (word | (word + 0x7676767676767676u)) & 0x8080808080808080u;
+    uint64_t text;
+    memcpy(&text, at, 8);
+    text = le64toh(text) ^ 0x3030303030303030u;
+    uint64_t others = (text | (text + 0x7676767676767676u)) & 0x8080808080808080u;
     unsigned count = others == 0 ? 8 : (unsigned)__builtin_ctzll(others) / 8;
-    *value = 0;
     if (count == 0) return 0;
-    word <<= 8 * (8 - count); /* zeros in front */
-    word = (word * 10 + (word >> 8)) & 0x00ff00ff00ff00ffu;
-    word = (word * 100 + (word >> 16)) & 0x0000ffff0000ffffu;
-    *value = (uint32_t)(word * 10000 + (word >> 32));
+    text <<= 64 - 8 * count; /* zeros before the first digit */
+    text = text * 10 + (text >> 8);
+    uint64_t low = (text & 0x000000ff000000ffu) * 0x000f424000000064u;
+    uint64_t high = (text >> 16 & 0x000000ff000000ffu) * 0x0000271000000001u;
+    *value = (low + high) >> 32;
     return count;
 }
 

@@ -8,6 +8,7 @@
  * There is no check for the end of the text: it is followed by zero bytes, and a zero byte is
  * accepted nowhere. Strings are looked through 32 bytes at a time. */
 #include "ingest/chrome_json/fast.h"
+#include "base/json_scan.h"
 #include "ingest/chrome_json/limits.h"
 
 #include <string.h>
@@ -148,24 +149,6 @@ static inline const char *string_end(const char *start, bool *escaped)
 
 /* ---- Scalars ---- */
 
-/* Digits at p, at most eight: how many, and their value. Eight bytes at a time: a byte is a digit
- * when it differs from '0' by less than ten; then pairs, fours and the eight are put together. */
-static inline unsigned eight_digits(const char *p, uint64_t *value)
-{
-    uint64_t text;
-    memcpy(&text, p, 8);
-    text ^= 0x3030303030303030u;
-    uint64_t others = (text | (text + 0x7676767676767676u)) & 0x8080808080808080u;
-    unsigned count = others == 0 ? 8 : (unsigned)__builtin_ctzll(others) / 8;
-    if (count == 0) return 0;
-    text <<= 64 - 8 * count; /* zeros before the first digit */
-    text = text * 10 + (text >> 8);
-    uint64_t low = (text & 0x000000ff000000ffu) * 0x000f424000000064u;
-    uint64_t high = (text >> 16 & 0x000000ff000000ffu) * 0x0000271000000001u;
-    *value = (low + high) >> 32;
-    return count;
-}
-
 static inline const char *skip_digits(const char *p)
 {
     while (is_digit(*p))
@@ -210,19 +193,19 @@ static inline const char *read_number(const char *p, mrd__cj_value *value)
     bool negative = *p == '-';
     p += negative;
     uint64_t number, more;
-    unsigned digits = eight_digits(p, &number);
+    unsigned digits = mrd__json_eight_digits(p, &number);
     value->scale = MRD__CJ_UNSCALED;
     if (digits == 0 || (digits > 1 && *p == '0')) return NULL;
     p += digits;
     if (digits == 8) {
-        digits = eight_digits(p, &more);
+        digits = mrd__json_eight_digits(p, &more);
         if (digits == 8 && is_digit(p[8])) return number_end(start);
         if (digits > 0) number = number * powers[digits] + more;
         p += digits;
     }
     unsigned scale = 0;
     if (*p == '.') {
-        scale = eight_digits(++p, &more);
+        scale = mrd__json_eight_digits(++p, &more);
         if (scale == 0) return NULL;
         if (scale > 3 || number >= 9000000000000000u) return number_end(start);
         number = number * powers[scale] + more;
