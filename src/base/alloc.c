@@ -27,7 +27,6 @@ static _Noreturn void exhausted(size_t size)
 #define HUGE_FROM (HUGE_PAGE / 2)
 #define PRESENT_FROM ((size_t)32 << 10) /* below, the call costs more than the few faults */
 #define SMALL_PAGE ((uintptr_t)4096)    /* larger ones are refused, which is no harm */
-#define LINES ((size_t)128)             /* two cache lines: they are fetched in pairs */
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
@@ -74,17 +73,6 @@ void *mrd__calloc(size_t count, size_t size)
     if (block == NULL) exhausted(total);
     advise(block, total);
     return middling ? memset(block, 0, total) : block; /* not before its pages are present */
-}
-
-void *mrd__calloc_apart(size_t count, size_t size)
-{
-    size_t total;
-    if (__builtin_mul_overflow(count, size, &total) || total > SIZE_MAX - LINES)
-        exhausted(SIZE_MAX);
-    total = total == 0 ? LINES : (total + LINES - 1) & ~(LINES - 1);
-    void *block = aligned_alloc(LINES, total);
-    if (block == NULL) exhausted(total);
-    return memset(advise(block, total), 0, total);
 }
 
 void *mrd__realloc(void *block, size_t size)

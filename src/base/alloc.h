@@ -10,9 +10,6 @@
 void *mrd__alloc(size_t size);                /* uninitialized; size 0 gives a valid pointer */
 void *mrd__calloc(size_t count, size_t size); /* zeroed, overflow checked */
 void *mrd__realloc(void *block, size_t size);
-/* Zeroed memory that shares no cache line with any other: for what one thread writes in a hot loop
- * while others write theirs. Freed like the others. */
-void *mrd__calloc_apart(size_t count, size_t size);
 void mrd__free(void *block);                       /* accepts NULL */
 char *mrd__strndup(const char *text, size_t size); /* NUL-terminated copy */
 
@@ -38,7 +35,6 @@ void mrd__pages_warm(void);
 
 #define mrd__new(type) ((type *)mrd__calloc(1, sizeof(type)))
 #define mrd__new_array(type, count) ((type *)mrd__calloc((count), sizeof(type)))
-#define mrd__new_apart(type, count) ((type *)mrd__calloc_apart((count), sizeof(type)))
 
 /* Growable arrays: `struct { T *data; size_t count, capacity; }`. Zeroed is empty. */
 #define MRD__VEC(type)                                                                             \

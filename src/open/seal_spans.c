@@ -33,9 +33,9 @@ static uint64_t flow_events(const mrd__sealing *seal)
 static void span_init(mrd__sealing *seal, mrd__span *span, uint32_t fixed)
 {
     span->fixed = fixed;
-    span->count = mrd__new_apart(uint32_t, fixed);
-    span->thread_used = mrd__new_apart(uint8_t, seal->threads.count);
-    span->process_used = mrd__new_apart(uint8_t, seal->processes.count);
+    span->count = mrd__new_array(uint32_t, fixed);
+    span->thread_used = mrd__new_array(uint8_t, seal->threads.count);
+    span->process_used = mrd__new_array(uint8_t, seal->processes.count);
     span->slices.sorted = span->instants.sorted = span->counters.sorted = true;
     mrd__span_grow(span);
     mrd__found_init(&span->found, seal->file_first, (uint32_t)seal->store->file_count);
@@ -59,7 +59,7 @@ static void cut_spans(mrd__sealing *seal, mrd__spans *spans)
 {
     uint32_t count = seal->workers;
     if (seal->facts < 65536) count = 1; /* below that starting a thread costs more */
-    spans->data = mrd__new_apart(mrd__span, count);
+    spans->data = mrd__new_array(mrd__span, count);
     spans->count = count;
     spans->fixed = mrd__fixed_own(seal) + 3 * (uint32_t)seal->own_tracks.count;
     size_t chunk = 0;
@@ -276,7 +276,7 @@ static void set_cursors(mrd__sealing *seal, mrd__spans *spans)
     seal->item_count = total;
     for (uint32_t s = 0; s < spans->count; s++) {
         mrd__span *span = &spans->data[s];
-        span->cursor = mrd__new_apart(uint64_t, spans->fixed);
+        span->cursor = mrd__new_array(uint64_t, spans->fixed);
         for (uint32_t f = 0; f < spans->fixed; f++) {
             if (span->count[f] == 0) continue;
             uint32_t group = spans->place[spans->group_of_fixed[f]];

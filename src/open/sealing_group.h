@@ -4,8 +4,6 @@
 
 #include "open/sealing.h"
 
-#include <stdalign.h>
-
 typedef struct mrd__group_key { /* of counters and async; compared as bytes, no padding */
     uint32_t kind, file, process, thread, category, name, id, scope, old;
 } mrd__group_key;
@@ -24,12 +22,11 @@ typedef struct mrd__span_times { /* of the facts of one kind in file order */
 } mrd__span_times;
 
 typedef struct mrd__span {
-    alignas(128) size_t first; /* chunks; neighbours share no pair of cache lines */
-    size_t end;
-    uint32_t fixed;   /* groups by slot: threads, their instants, processes' instants, global;
+    size_t first, end; /* chunks */
+    uint32_t fixed;    /* groups by slot: threads, their instants, processes' instants, global;
                           then slices, instants and samples of each described track */
-    uint32_t *count;  /* [fixed] */
-    uint64_t *cursor; /* [fixed] */
+    uint32_t *count;   /* [fixed] */
+    uint64_t *cursor;  /* [fixed] */
     MRD__VEC(mrd__span_group) keys;
     uint32_t *key_slots;
     size_t key_size;
