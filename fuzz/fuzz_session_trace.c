@@ -1,4 +1,4 @@
-/* A session as a trace: any bytes as the files of a sealed session's own_folder, which lies on the disk
+/* A session as a trace: any bytes as the files of a sealed session's folder, which lies on the disk
  * as the importer wants it. What is accepted is sealed into a store that must be whole; what is
  * refused says why.
  *

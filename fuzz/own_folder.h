@@ -1,5 +1,4 @@
-/* A folder of the fuzzer's own, which leaves no files behind, also where the fuzzer ends the process.
- */
+/* A folder of the fuzzer's own: nothing is left behind, also where the fuzzer ends the process. */
 #ifndef MRD_FUZZ_OWN_FOLDER_H
 #define MRD_FUZZ_OWN_FOLDER_H
 

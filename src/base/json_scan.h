@@ -42,7 +42,7 @@ static inline size_t mrd__json_plain_run(const char *at, size_t left)
 
 /* The digits that eight bytes begin with: how many (0 to 8), and the number that they make, if any.
  * With '0' taken off a digit is below 10, and 0x76 more sets the high bit of all others; what that
- * carries goes to later bytes alone. Then pairs, fours and all eight are put together. Any thread. */
+ * carries goes to later bytes alone. Then pairs, fours and all eight are put together. */
 static inline unsigned mrd__json_eight_digits(const char *at, uint64_t *value)
 {
     uint64_t text;
