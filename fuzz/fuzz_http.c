@@ -171,7 +171,7 @@ static void read_headers(mrd__request *request, char **text)
     if (**text) ++*text;
 }
 
-/* An @ of the body is the own_folder, whose name no input can know. */
+/* An @ of the body is the folder, whose name no input can know. */
 static void add_body(mrd__buf *body, const char *text)
 {
     for (; *text; text++) {
